@@ -1,48 +1,56 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWK } from 'jose';
+import { createLocalJWKSet, type JWK } from 'jose';
+import type { Clock, FetchKeys } from './issuer-keys.js';
 import { type JwtTokenVerifierOptions, trustedUrl } from './jwt-token-verifier-options.js';
 
 const MAX_BYTES = 256 * 1024;
 const MIN_RSA_BITS = 2048;
-/** The latest URL is used when the metadata takes longer. */
+/** The last known URL is used when the metadata takes longer. */
 const MAX_METADATA_MS = 6_000;
+/** How many characters of another issuer's name are shown. */
+const MAX_SHOWN = 200;
 
 /** Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
 const UNTRUSTED = /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_/;
 const NOT_TRUSTED =
-  'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority';
+  'the server certificate is not trusted: set NODE_EXTRA_CA_CERTS to the CA certificate';
 
 /**
- * Returns a function that fetches the keys of an issuer that can be used, without following redirects. While its metadata
- * cannot be fetched, the latest URL is used. The function rejects with an `Error` that names the URL, and has the cause.
+ * Returns a function that fetches the usable keys of an issuer, without following redirects. While the metadata is unusable,
+ * it uses the last known URL. It rejects with an `Error` that names the URL; its cause says what failed.
  */
 export function keysOf(
   { issuer, jwksUrl }: Pick<JwtTokenVerifierOptions, 'issuer' | 'jwksUrl'>,
   algorithms: readonly string[],
-): (signal: AbortSignal) => Promise<JSONWebKeySet> {
+  after: Clock['after'],
+): FetchKeys {
   let latest: URL | undefined;
-  return async (signal) => {
-    const found = jwksUrl === undefined ? findJwksUrl(issuer, signal) : new URL(jwksUrl);
+  return async (signal, fetching) => {
+    const get = (url: URL) => {
+      signal.throwIfAborted();
+      fetching(url);
+      return fetchJson(url, signal);
+    };
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`${issuer} sent no metadata within ${MAX_METADATA_MS} ms`);
+      after(MAX_METADATA_MS, () => reject(error));
+    });
+    const found = jwksUrl === undefined ? findJwksUrl(issuer, get) : new URL(jwksUrl);
     let problem: unknown;
-    latest = await Promise.race([found, late()]).catch((cause) => {
+    latest = await Promise.race([found, late]).catch((cause) => {
       if (latest === undefined) return found;
       problem = cause;
       return latest;
     });
     try {
-      return await usableKeys(await fetchJson(latest, signal), algorithms);
+      return await usableKeys(await get(latest), algorithms, latest);
     } catch (cause) {
       throw problem ?? cause;
     }
   };
 }
 
-function late(): Promise<never> {
-  const error = new Error(`no metadata within ${MAX_METADATA_MS} ms`);
-  return new Promise((_, reject) => setTimeout(reject, MAX_METADATA_MS, error).unref());
-}
-
 /** By OpenID Connect Discovery 1.0 (section 4), then by RFC 8414 (section 3). */
-async function findJwksUrl(issuer: string, signal: AbortSignal): Promise<URL> {
+async function findJwksUrl(issuer: string, get: (url: URL) => Promise<unknown>): Promise<URL> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
   const causes: unknown[] = [];
@@ -52,30 +60,33 @@ async function findJwksUrl(issuer: string, signal: AbortSignal): Promise<URL> {
   ]) {
     try {
       const url = new URL(origin + place);
-      return jwksUrlOf(await fetchJson(url, signal), issuer, url);
+      return jwksUrlOf(await get(url), issuer, url);
     } catch (cause) {
       causes.push(cause);
     }
   }
-  throw new AggregateError(causes, 'the metadata of the issuer cannot be used');
+  throw new AggregateError(causes, "the issuer's metadata cannot be used");
 }
 
 function jwksUrlOf(metadata: unknown, issuer: string, source: URL): URL {
   const { issuer: named, jwks_uri: uri } = { ...(metadata as Record<string, unknown> | null) };
-  if (named !== issuer) throw new Error(`${source} is not the metadata of the configured issuer`);
+  if (named !== issuer) {
+    const other = `${JSON.stringify(named)}`.slice(0, MAX_SHOWN);
+    throw new Error(`${source} names the issuer ${other} instead of "${issuer}"`);
+  }
   const url = typeof uri === 'string' ? trustedUrl(uri) : undefined;
-  if (url === undefined) throw new Error(`${source} names no jwks_uri that may be trusted`);
+  if (url === undefined) throw new Error(`${source} contains no trusted jwks_uri`);
   return url;
 }
 
-/** Skips keys that cannot be used (RFC 7517, section 5). An issuer without a key cannot have issued a token. */
-async function usableKeys(document: unknown, algorithms: readonly string[]) {
+/** Skips unusable keys (RFC 7517, section 5). An issuer without a key cannot have issued a token. */
+async function usableKeys(document: unknown, algorithms: readonly string[], source: URL) {
   const { keys } = { ...(document as { keys?: unknown } | null) };
   const uses = [keys].flat().flatMap((jwk) => algorithms.map((alg) => usable(jwk as JWK, alg)));
   const found = (await Promise.all(uses)).filter((jwk) => jwk !== undefined);
   if (found.length > 0) return { keys: found };
-  const rule = `public, for ${algorithms.join(', ')}, of RSA with ${MIN_RSA_BITS} bits or more`;
-  throw new Error(`the key set holds no key that can be used: ${rule}`);
+  const rule = `a public key for ${algorithms.join(', ')}; RSA keys need at least ${MIN_RSA_BITS} bits`;
+  throw new Error(`${source} contains no usable key: it needs ${rule}`);
 }
 
 async function usable(jwk: JWK, alg: string): Promise<JWK | undefined> {
@@ -94,7 +105,7 @@ async function fetchJson(url: URL, signal: AbortSignal): Promise<unknown> {
     return JSON.parse(await textOf(await fetch(url, { redirect: 'manual', headers, signal })));
   } catch (error) {
     const cause = signal.aborted ? signal.reason : reasonOf(error);
-    throw new Error(`${url} did not give a JSON document`, { cause });
+    throw new Error(`${url} did not return a JSON document`, { cause });
   }
 }
 
@@ -108,14 +119,15 @@ function reasonOf(error: unknown): unknown {
 async function textOf({ status, body }: Response): Promise<string> {
   if (status !== 200) {
     await body?.cancel();
-    throw new Error(`the status is ${status} instead of 200`);
+    throw new Error(`expected status 200, got ${status}`);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`the response is larger than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  // Like `fetch`: without the byte order mark, and with U+FFFD for invalid UTF-8.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

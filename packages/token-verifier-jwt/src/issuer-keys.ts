@@ -1,12 +1,10 @@
 import { type Client, TokenVerifierUnavailableError } from '@plant-store/domain';
 import {
   type CryptoKey,
-  createRemoteJWKSet,
-  customFetch,
+  createLocalJWKSet,
   errors,
   type JSONWebKeySet,
   type JWSHeaderParameters,
-  type RemoteJWKSet,
 } from 'jose';
 import type { TokenObserver } from './token-event.js';
 
@@ -28,6 +26,15 @@ export interface Clock {
   after(ms: number, act: () => void): void;
 }
 
+/**
+ * Fetches the keys that can be used. Calls `fetching` with the URL of each document before fetching it. Rejects if there are
+ * none, and soon after an abort.
+ */
+export type FetchKeys = (
+  signal: AbortSignal,
+  fetching: (url: URL) => void,
+) => Promise<JSONWebKeySet>;
+
 /** The clients of the latest tokens that were verified with some keys, by digests, never by tokens. */
 export class VerifiedClients extends Map<string, { client: Client; until: number }> {
   override set(digest: string, verified: { client: Client; until: number }): this {
@@ -44,9 +51,12 @@ export class IssuerKeys {
   readonly #clock: Clock;
   readonly #observer: TokenObserver;
   readonly #closing: AbortSignal;
-  readonly #keys: RemoteJWKSet;
-  /** The keys of {@link verified}, as JSON. */
+  readonly #load: FetchKeys;
+  /** The keys of {@link verified}, and the same as JSON. */
+  #keys = createLocalJWKSet({ keys: [] });
   #json = '';
+  /** The document that is being fetched, or was fetched last. */
+  #url: URL | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
   /** Ends the fetch under way. `AbortSignal.any` would leak memory on Node.js 20. */
@@ -57,24 +67,12 @@ export class IssuerKeys {
   /** Why the latest fetch failed. */
   #failure: TokenVerifierUnavailableError | undefined;
 
-  /**
-   * @param load Fetches the keys that can be used. Rejects when there are none, and soon after an abort.
-   * @param closing Ends the fetch under way, and all later ones.
-   */
-  constructor(
-    load: (signal: AbortSignal) => Promise<JSONWebKeySet>,
-    clock: Clock,
-    observer: TokenObserver,
-    closing: AbortSignal,
-  ) {
+  /** @param closing Ends the fetch under way, and all later ones. */
+  constructor(load: FetchKeys, clock: Clock, observer: TokenObserver, closing: AbortSignal) {
+    this.#load = load;
     this.#clock = clock;
     this.#observer = observer;
     this.#closing = closing;
-    this.#keys = createRemoteJWKSet(new URL('keys:of-the-issuer'), {
-      cacheMaxAge: Number.POSITIVE_INFINITY,
-      cooldownDuration: Number.POSITIVE_INFINITY,
-      [customFetch]: async () => Response.json(await load(this.#fetchSignal())),
-    });
     closing.addEventListener('abort', () => this.#abort.abort(closing.reason));
     this.#fetchRegularly();
   }
@@ -150,18 +148,20 @@ export class IssuerKeys {
 
   async #reload(): Promise<void> {
     const since = this.#clock.now();
-    try {
-      await this.#keys.reload();
-    } catch (cause) {
+    const fetching = (url: URL) => (this.#url = url);
+    const loaded = await this.#load(this.#fetchSignal(), fetching).catch((cause: unknown) => {
       this.#closing.throwIfAborted();
       this.#failure = unavailable(cause);
       this.#nextAt = since + RETRY_INTERVAL_MS;
       this.#observer({ type: 'issuer not reached', error: this.#failure });
       throw this.#failure;
+    });
+    const json = JSON.stringify(loaded);
+    if (json !== this.#json) {
+      this.verified = new VerifiedClients();
+      this.#keys = createLocalJWKSet(loaded);
+      this.#json = json;
     }
-    const json = JSON.stringify(this.#keys.jwks());
-    if (json !== this.#json) this.verified = new VerifiedClients();
-    this.#json = json;
     this.#failure = undefined;
     this.#fetchedAt = this.#clock.now();
     this.#observer({ type: 'issuer reached' });
@@ -178,8 +178,8 @@ export class IssuerKeys {
   /** Rejects after the time that a call may wait. */
   #late(): Promise<never> {
     return new Promise((_, reject) => {
-      const error = unavailable(noResponse(MAX_WAIT_MS));
-      this.#clock.after(MAX_WAIT_MS, () => reject(this.#failure ?? error));
+      const late = () => new Error(`${this.#url}: ${noResponse(MAX_WAIT_MS).message}`);
+      this.#clock.after(MAX_WAIT_MS, () => reject(this.#failure ?? unavailable(late())));
     });
   }
 }

@@ -51,7 +51,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     const { observer = () => undefined, now = Date.now } = options;
     const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
     this.#options = { ...options, observer, now, algorithms };
-    const load = keysOf(options, algorithms);
+    const load = keysOf(options, algorithms, after);
     const clock = { now: options.now ?? (() => performance.now()), after };
     this.#keys = new IssuerKeys(load, clock, observer, this.#closing.signal);
   }

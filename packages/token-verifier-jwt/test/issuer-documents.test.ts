@@ -4,11 +4,13 @@ import { inspect } from 'node:util';
 import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
+import { keysOf } from '../src/issuer-documents.js';
 import { type FakeIssuer, issuerKey, METADATA, startEach } from './support/fake-issuer.js';
 
 const { fetch } = globalThis;
 const LIMIT = 256 * 1024;
-const NO_KEY = 'holds no key that can be used: public, for RS256, PS256, ES256, EdDSA';
+const NO_KEY =
+  'jwks contains no usable key: it needs a public key for RS256, PS256, ES256, EdDSA; RSA keys need at least 2048 bits';
 
 describe("The issuer's documents", () => {
   let issuer: FakeIssuer;
@@ -50,18 +52,23 @@ describe("The issuer's documents", () => {
       });
     }
 
-    it('unless they are those of another issuer', async () => {
-      for (const name of [`${issuer.url}/`, 'https://issuer.example', undefined]) {
+    it('unless it belongs to another issuer, which the error names', async () => {
+      const others = [`${issuer.url}/`, 'https://issuer.example', 'a\nb', undefined];
+      for (const name of others) {
         publishMetadata({ issuer: name });
-        await expectNotFetched('is not the metadata of the configured issuer');
+        await expectNotFetched(
+          `${METADATA} names the issuer ${JSON.stringify(name)} instead of "${issuer.url}"`,
+        );
       }
+      publishMetadata({ issuer: 'a'.repeat(100_000) });
+      await expectNotFetched(`names the issuer "${'a'.repeat(199)} instead of`);
       expect(issuer.requests).not.to.contain('/jwks');
     });
 
     it('unless that may not be trusted', async () => {
       for (const uri of ['http://192.0.2.1/jwks', 'jwks', 7, undefined]) {
         publishMetadata({ jwks_uri: uri });
-        await expectNotFetched('names no jwks_uri that may be trusted');
+        await expectNotFetched('contains no trusted jwks_uri');
       }
     });
 
@@ -85,9 +92,40 @@ describe("The issuer's documents", () => {
       issuer.now += 1_000;
       const error = await accepted(await issuerKey('fourth')).catch((failure: unknown) => failure);
       expect(inspect(error, { depth: 9 })).to.include(
-        'is not the metadata of the configured issuer',
+        'names the issuer "https://another.example" instead of',
       );
     });
+  });
+
+  it('are no longer looked for after an abort', async () => {
+    const fetched: string[] = [];
+    const abort = new AbortController();
+    issuer.handlers.set(METADATA, () => abort.abort(new Error('no response')));
+    const load = keysOf({ issuer: issuer.url }, ['ES256'], () => undefined);
+    await rejects(load(abort.signal, ({ pathname }) => fetched.push(pathname)));
+    expect(fetched).to.deep.equal([METADATA]);
+  });
+
+  it('are fetched from the last known URL after 6 seconds without metadata', async () => {
+    const timers: [ms: number, act: () => void][] = [];
+    const after = (ms: number, act: () => void) => void timers.push([ms, act]);
+    const fetched: string[] = [];
+    const load = keysOf({ issuer: issuer.url }, ['ES256'], after);
+    const keys = () => load(AbortSignal.timeout(10_000), ({ pathname }) => fetched.push(pathname));
+    await keys();
+    const asked = new Promise<void>((resolve) => issuer.handlers.set(METADATA, () => resolve()));
+    const loaded = keys();
+    await asked;
+    expect(fetched).to.deep.equal([METADATA, '/jwks', METADATA]);
+    const [ms, act] = timers.at(-1) ?? [];
+    expect(ms).to.equal(6_000);
+    act?.();
+    expect((await loaded).keys).to.have.length(1);
+
+    issuer.handlers.set('/jwks', (_, response) => response.writeHead(410).end());
+    const failed = rejects(keys(), new Error(`${issuer.url} sent no metadata within 6000 ms`));
+    timers.at(-1)?.[1]();
+    await failed;
   });
 
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
@@ -134,8 +172,20 @@ describe("The issuer's documents", () => {
     issuer.handlers.set('/jwks', (_, response) =>
       response.writeHead(302, { location: '/elsewhere' }).end(),
     );
-    await expectNotFetched('the status is 302 instead of 200');
+    await expectNotFetched('expected status 200, got 302');
     expect(issuer.requests).to.not.contain('/elsewhere');
+  });
+
+  it('may begin with a byte order mark, and contain invalid UTF-8, as for `fetch`', async () => {
+    const before = Buffer.from('\uFEFF');
+    const name = Buffer.from('{"name":"Gärtnerei",', 'latin1');
+    const publish = (path: string, document: object) =>
+      issuer.handlers.set(path, (_, response) =>
+        response.end(Buffer.concat([before, name, Buffer.from(JSON.stringify(document).slice(1))])),
+      );
+    publish(METADATA, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` });
+    publish('/jwks', { keys: [issuer.key.published] });
+    await issuer.verifier().verify(await issuer.token());
   });
 
   it('have at most 256 KiB', async () => {
@@ -144,7 +194,7 @@ describe("The issuer's documents", () => {
     issuer.handlers.set('/jwks', (_, response) => response.end(largest));
     await issuer.verifier().ready();
     issuer.handlers.set('/jwks', (_, response) => response.end(`${largest} `));
-    await expectNotFetched(`the response is larger than ${LIMIT} bytes`);
+    await expectNotFetched(`the response exceeds ${LIMIT} bytes`);
   });
 
   it('come from a server whose certificate is trusted', async () => {

@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
-import type { JSONWebKeySet } from 'jose';
-import { type Clock, IssuerKeys } from '../src/issuer-keys.js';
+import { type Clock, type FetchKeys, IssuerKeys } from '../src/issuer-keys.js';
 import { type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const RESET = new Error('read ECONNRESET');
+const KEYS_URL = new URL('https://login.example/keys');
 
 /** An issuer, and the clock of its client. */
 class Issuer implements Clock {
@@ -26,8 +26,9 @@ class Issuer implements Clock {
   readonly #timers = new Set<{ readonly at: number; act(): void }>();
 
   /** Responds with the keys that it has when the fetch begins. */
-  async load(signal: AbortSignal): Promise<JSONWebKeySet> {
+  readonly fetchKeys: FetchKeys = async (signal, fetching) => {
     this.loads += 1;
+    fetching(KEYS_URL);
     const keys = this.keys.map(({ published }) => published);
     await new Promise<void>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
@@ -35,7 +36,7 @@ class Issuer implements Clock {
     });
     if (this.failure !== undefined) throw this.failure;
     return { keys };
-  }
+  };
 
   now(): number {
     return this.#time;
@@ -76,7 +77,7 @@ describe("An issuer's keys", () => {
     closing = new AbortController();
     const observer = (event: TokenEvent) =>
       issuer.outcomes.push(event.type === 'issuer not reached' ? event.error.cause : 'reached');
-    keys = new IssuerKeys((signal) => issuer.load(signal), issuer, observer, closing.signal);
+    keys = new IssuerKeys(issuer.fetchKeys, issuer, observer, closing.signal);
     await issuer.pass(ms);
   }
 
@@ -186,7 +187,7 @@ describe("An issuer's keys", () => {
 
   it('delay no call for more than 1.5 seconds, and are used when they come later', async () => {
     await open({ delayMs: 4 * SECOND }, 0);
-    const late = new Error('no response within 1500 ms');
+    const late = new Error('https://login.example/keys: no response within 1500 ms');
     const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });
     const early = token('first');
     await issuer.pass(1_500);

@@ -263,6 +263,33 @@ describe('JwtTokenVerifier', () => {
       expect([verified.has('0'), verified.has('1')]).to.deep.equal([false, true]);
     });
 
+    it('is forgotten with its key, even one withdrawn while the token was being verified', async () => {
+      const { verifier } = recording();
+      const token = await issuer.token();
+      await verifier.ready();
+      const { subtle } = globalThis.crypto;
+      const { verify } = subtle;
+      let release = () => {};
+      const withdrawn = new Promise<void>((resolve) => (release = resolve));
+      const begun = new Promise<void>((resolve) => {
+        subtle.verify = async (...args) => {
+          resolve();
+          await withdrawn;
+          return verify.apply(subtle, args);
+        };
+      });
+      const verifying = verifier.verify(token);
+      await begun;
+      Reflect.deleteProperty(subtle, 'verify');
+      issuer.keys = [await issuerKey('second')];
+      issuer.now += 1_000;
+      await rejects(verifier.verify(await issuer.token({}, { kid: 'other' })), InvalidTokenError);
+      release();
+      await verifying;
+      issuer.now += 1_000;
+      await rejects(verifier.verify(token), { reason: 'unknown key' });
+    });
+
     it('is dropped from the cache when the keys change, and only then', async () => {
       const { verifier, cached } = recording();
       const token = await issuer.token();

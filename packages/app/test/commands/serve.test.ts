@@ -118,6 +118,23 @@ describe('The start of the service', () => {
     await Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
     await silent.close();
   });
+
+  it('logs the URL at which the issuer does not respond, and check and export print it', async () => {
+    const silent = await silentServer();
+    const url = `http://${silent.host}/keys`;
+    const issuer = {
+      ...{ JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants', JWKS_URL: url },
+      ACCESS_TOKEN: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl',
+    };
+    const problem = `JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (${url}: no response within 1500 ms)`;
+    const storage = { NODE_ENV: 'test', STORAGE: 'memory' };
+    const [checked, exported] = await Promise.all(
+      ['check', 'export'].map((command) => result([command], { ...storage, ...issuer })),
+    ).finally(() => silent.close());
+    expect(checked?.code).to.equal(1);
+    expect(checked?.out).to.include(`token verifier (jwt): not ready: ${problem}\n`);
+    expect(exported).to.include({ code: 1, err: `plant-store: ${problem}\n` });
+  });
 });
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
@@ -290,10 +307,18 @@ async function startVerifying(env: Record<string, string>) {
 
 describe('The tokens of the service', () => {
   const { write } = newFiles();
-  afterEach(stopAll);
+  let issuer: OidcIssuer | undefined;
+
+  const startIssuer = async () => (issuer = await OidcIssuer.start(await signingKey('first')));
+
+  afterEach(async () => {
+    await stopAll();
+    await issuer?.stop();
+    issuer = undefined;
+  });
 
   it('are those of an issuer: the log has the clients and the reasons of refusals, but no token', async () => {
-    const issuer = await OidcIssuer.start(await signingKey('first'));
+    const issuer = await startIssuer();
     const { service, create, responded } = await startVerifying({
       ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE },
       MANAGEMENT_PORT: '0',
@@ -323,7 +348,28 @@ describe('The tokens of the service', () => {
     }));
     expect(found).to.deep.equal(expected);
     expect(new Set(found.map(({ requestId }) => requestId))).to.have.property('size', 4);
-    await issuer.stop();
+  });
+
+  it('are named in the log by JWT_NAME_CLAIM', async () => {
+    const issuer = await startIssuer();
+    const { create, responded } = await startVerifying({
+      ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_NAME_CLAIM: 'iss' },
+    });
+    await create(await issuer.token());
+    expect(await responded()).to.have.nested.property('[0].client', issuer.url);
+  });
+
+  it('permit an export only with JWT_READ_SCOPE', async () => {
+    const issuer = await startIssuer();
+    const env = {
+      ...{ NODE_ENV: 'test', STORAGE: 'memory', JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE },
+      ACCESS_TOKEN: await issuer.token(),
+    };
+    const read = (scope: string) => result(['export'], { ...env, JWT_READ_SCOPE: scope });
+    expect(await read(SCOPE)).to.include({ code: 0 });
+    const { code, err } = await read('plants:read');
+    expect(code).to.equal(2);
+    expect(err).to.include('the token does not permit reading plants');
   });
 
   it('are those of a file, which SIGHUP reads again: an invalid one changes nothing, and the log has only labels', async () => {
