@@ -1,6 +1,6 @@
 import type { Permission, TokenVerifier } from '@plant-store/domain';
 
-/** Faults of what a verifier depends on, as hooks. For a missing one, the option `without` of the suite has a reason. */
+/** Faults of a verifier's dependency, as hooks. If one is missing, the option `without` of the suite gives the reason. */
 export interface VerifierFaults {
   /** From now on, the dependency cannot be reached: open connections end, and new ones are refused. */
   outage(): Promise<void>;
@@ -8,7 +8,7 @@ export interface VerifierFaults {
   stall(): Promise<void>;
   /** From now on, the dependency responds with a page that begins with what was sent. */
   malfunction(): Promise<void>;
-  /** Ends every fault. The suite also calls it at the end of a case that has used a hook, when no fault may be left. */
+  /** Ends every fault. The suite calls it again at the end of a case that has used a hook, even if no fault is left. */
   recover(): Promise<void>;
 }
 
@@ -26,6 +26,6 @@ export interface OpenVerifier extends Partial<VerifierFaults> {
   readonly accepted: readonly [AcceptedToken, AcceptedToken, ...AcceptedToken[]];
   /** Invalid tokens of the kind this verifier reads, keyed by what makes them invalid. */
   readonly refused: Readonly<Record<string, string>>;
-  /** Passwords and other secrets that the verifier was given. No error may contain one. */
+  /** Passwords and other secrets of the verifier. No error may contain one. */
   readonly secrets?: readonly string[];
 }

@@ -12,16 +12,16 @@ import {
   isReady,
   MALFORMED,
   verdictOn,
-} from './steps.js';
+} from './verdicts.js';
 
-/** The faults of what a verifier depends on. */
+/** The faults of a verifier's dependency. */
 const FAULTS = [
   ['outage', 'cannot be reached'],
   ['stall', 'does not respond'],
   ['malfunction', 'responds with an unexpected page'],
 ] as const;
 
-/** An adapter that bridges an outage is ready. Any other reports every valid token as unavailable. */
+/** An adapter that bridges an outage is ready. Any other rejects every valid token as unavailable. */
 async function expectNoTokenMisjudged(open: OpenVerifier): Promise<void> {
   const refused = Object.entries(open.refused).map(async ([what, token]) => {
     const verdict = await verdictOn(open, token, what);
@@ -36,7 +36,7 @@ async function expectNoTokenMisjudged(open: OpenVerifier): Promise<void> {
   await Promise.all(checks);
 }
 
-/** The texts that the verifier itself calls malformed, and those that no issuer can have issued. */
+/** Strings that the verifier itself calls malformed, and those that no issuer can have issued. */
 async function malformedFor(open: OpenVerifier): Promise<Record<string, string>> {
   const found: Record<string, string> = { ...MALFORMED };
   for (const [what, token] of Object.entries(FOREIGN)) {
@@ -47,7 +47,7 @@ async function malformedFor(open: OpenVerifier): Promise<Record<string, string>>
   return found;
 }
 
-/** Verifies tokens meanwhile, since a verifier may look at its dependency only when a token arrives. */
+/** Verifies tokens in the meantime, since a verifier may check its dependency only when a token arrives. */
 function untilReady(open: OpenVerifier): Promise<void> {
   const [{ token, name }] = open.accepted;
   const what = `the token of "${name}", after the fault`;
@@ -59,11 +59,11 @@ function untilReady(open: OpenVerifier): Promise<void> {
   return until(isReadyAgain, () => 'ready was rejected for 20 seconds after the fault had ended');
 }
 
-/** Sentences about outages: they are no reason to judge a token, and end without a restart. */
+/** Sentences about outages: no token is judged by one, and recovery needs no restart. */
 export const outages = Object.fromEntries(
   FAULTS.flatMap(([fault, state]) => [
     [
-      `does not misjudge a token when what it depends on ${state}`,
+      `does not misjudge a token when its dependency ${state}`,
       given([fault], async (open) => {
         await expectAccepted(open, open.accepted[0]);
         const malformed = await malformedFor(open);
@@ -73,7 +73,7 @@ export const outages = Object.fromEntries(
       }),
     ],
     [
-      `reveals no secret when what it depends on ${state}, and recovers without a restart`,
+      `reveals no secret when its dependency ${state}, and recovers without a restart`,
       given([fault, 'recover'], async (open) => {
         await open[fault]();
         await expectNothingRevealed(open);

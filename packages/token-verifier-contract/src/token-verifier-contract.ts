@@ -1,15 +1,15 @@
 import { suiteOf } from '@plant-store/contract-suite';
-import { conduct } from './conduct.js';
+import { lifetime } from './lifetime.js';
 import type { OpenVerifier, VerifierFaults } from './open-verifier.js';
 import { outages } from './outages.js';
 import { tokens } from './tokens.js';
 
-/** The sentences of the port as cases. */
-export const contractCases = { ...tokens, ...outages, ...conduct };
+/** The promises of the port as cases. */
+export const contractCases = { ...tokens, ...outages, ...lifetime };
 
 /**
- * Declares the suite that every `TokenVerifier` must pass: for a test framework, the name of the adapter, and a function that
- * opens a new verifier for each case. The suite closes it. The README of the package has an example.
+ * Declares the suite that every `TokenVerifier` must pass. Takes a test framework, the name of the adapter, and a function
+ * that opens a new verifier for each case; the suite closes it. The README of the package shows an example.
  */
 export const describeTokenVerifier = suiteOf<OpenVerifier, keyof VerifierFaults>(
   'TokenVerifier',

@@ -3,21 +3,23 @@ import {
   altered,
   always,
   expectAccepted,
+  expectNothingRevealed,
   expectRefused,
   FOREIGN,
   MIN_PART_LENGTH,
-} from './steps.js';
+} from './verdicts.js';
 
-/** Sentences about tokens: a valid one is accepted as its client, and any other is refused. */
+/** Sentences about tokens: a valid one is accepted as its client, any other is refused, and no error reveals one. */
 export const tokens = {
-  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to':
-    always(async (open) => {
+  'accepts valid tokens repeatedly and concurrently, each as its own client': always(
+    async (open) => {
       for (const accepted of [...open.accepted, ...open.accepted])
         await expectAccepted(open, accepted);
       const several = Array.from({ length: 10 }).flatMap(() => open.accepted);
       await Promise.all(several.map((accepted) => expectAccepted(open, accepted)));
-    }),
-  'names clients by 1 to 128 printable characters that are not the token': always(
+    },
+  ),
+  'names clients with 1 to 128 printable characters that do not reveal the token': always(
     async ({ verifier, accepted }) => {
       for (const { token } of accepted) {
         const { name } = await verifier.verify(token);
@@ -29,18 +31,22 @@ export const tokens = {
     },
   ),
   'refuses text that is not a token': always((open) => expectRefused(open, FOREIGN)),
-  'refuses an altered token after it has accepted the original': always(async (open) => {
+  'refuses an altered token even after accepting the original': always(async (open) => {
     await expectAccepted(open, open.accepted[0]);
     await expectRefused(open, altered(open));
   }),
-  'refuses invalid tokens of its own kind every time, also among concurrent valid ones': always(
-    async (open) => {
-      await expectRefused(open, open.refused);
-      const checks = Array.from({ length: 20 }).flatMap(() => [
-        expectAccepted(open, open.accepted[0]),
-        expectRefused(open, open.refused),
-      ]);
-      await Promise.all(checks);
-    },
-  ),
+  'always refuses invalid tokens, even among concurrent valid ones': always(async (open) => {
+    await expectRefused(open, open.refused);
+    const checks = Array.from({ length: 20 }).flatMap(() => [
+      expectAccepted(open, open.accepted[0]),
+      expectRefused(open, open.refused),
+    ]);
+    await Promise.all(checks);
+  }),
+  'reveals no token or other secret in its errors': always(async (open) => {
+    await expectNothingRevealed(open);
+    await open.verifier.close();
+    const accepted = (await expectNothingRevealed(open)).includes(undefined);
+    if (accepted) fail('a call after close: expected it to be rejected; it resolved');
+  }),
 };

@@ -32,7 +32,7 @@ class SimulatedIssuer {
   }
 }
 
-/** An honest verifier: its issuer, its past, its methods, and the steps of which they consist. A lie replaces some. */
+/** An honest verifier: its issuer, its past, its methods and their steps. A lie replaces some. */
 export type HonestVerifier = ReturnType<typeof honestVerifier>;
 
 function honestVerifier(issuer: SimulatedIssuer) {
@@ -65,11 +65,11 @@ function honestVerifier(issuer: SimulatedIssuer) {
   const verifier = {
     issuer,
     past,
-    /** Returns what `verify` does without the issuer. */
+    /** Returns what `verify` answers without the issuer. */
     respond: (_token: string): Client | Error | false | undefined => undefined,
-    /** Returns the token that it takes for this one. */
+    /** Returns the token that it mistakes this one for. */
     take: (token: string): string | Promise<string> => token,
-    /** Returns the client that it reports for that of the issuer. */
+    /** Returns the client that it reports instead of the issuer's. */
     nameOf: (client: Client) => client,
     /** Returns what `verify` rejects with. */
     failed: (error: Error, _token: string) => error,
@@ -89,7 +89,7 @@ function honestVerifier(issuer: SimulatedIssuer) {
   return verifier;
 }
 
-/** Opens a verifier whose issuer can fail. It differs from an honest one. */
+/** Opens a verifier whose issuer can fail, and which differs from an honest one. */
 export function openVerifier(difference: Difference<HonestVerifier>): OpenVerifier & Expected {
   const issuer = new SimulatedIssuer();
   const honest = honestVerifier(issuer);
@@ -115,7 +115,7 @@ export function openVerifier(difference: Difference<HonestVerifier>): OpenVerifi
   };
 }
 
-/** Looks at its issuer only when a token arrives. The first token after an outage is rejected with `error`. */
+/** Checks its issuer only when a token arrives. Rejects the first token after an outage with `error`. */
 export const hesitating =
   (error: Error): Difference<HonestVerifier> =>
   ({ issuer, ready }, failed = false) => ({

@@ -7,7 +7,7 @@ import {
 } from '@plant-store/domain';
 import { EXPIRED, GARDENER, type HonestVerifier, hesitating, PASSWORD } from './honest-verifier.js';
 
-/** What a verifier may take for the token of the gardener, and what that is called in the failure. */
+/** What a verifier may mistake for the gardener's token, by its name in the failure. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'the empty string': '',
   'a space': ' ',
@@ -31,13 +31,13 @@ const ALTERED: Readonly<Record<string, string>> = {
   'a token with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
 };
 
-/** Names that no client may have: two are the token of one, and a part of it. */
+/** Names that no client may have; the last two are its token, and a part of it. */
 const NAMES = [
   ...['', 'x'.repeat(129), 'a\nb', 'a\u0000b', 'a\uD800b', 'a\u200Eb'],
   ...[GARDENER, 'that-was-given-to-the'],
 ];
 
-/** Verifiers that accept each of some tokens as that of the gardener, once that was verified, or always. */
+/** Verifiers that accept each of these tokens as the gardener's: always, or once that one was verified. */
 const accepting = (tokens: Readonly<Record<string, string>>, isAlways: boolean) =>
   Object.fromEntries(
     Object.entries(tokens).map(([what, accepted]): [string, Lie<HonestVerifier>] => [
@@ -68,11 +68,11 @@ const failingForGood: Lie<HonestVerifier> = ({ past }) => ({
   respond: () => past.outage,
 });
 
-/** All lies by the case that catches them. */
+/** All lies, by the case that catches them. */
 export const liars: Liars<HonestVerifier> = {
   'refuses text that is not a token': accepting(FOREIGN, true),
-  'refuses an altered token after it has accepted the original': accepting(ALTERED, false),
-  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to': {
+  'refuses an altered token even after accepting the original': accepting(ALTERED, false),
+  'accepts valid tokens repeatedly and concurrently, each as its own client': {
     'gives every client every permission': () => ({
       failure: 'the token of "visitor": expected the client "visitor" with the permissions [], got',
       nameOf: ({ name }) => authenticatedClient(name, ['create plants']),
@@ -90,13 +90,14 @@ export const liars: Liars<HonestVerifier> = {
       take: () => Promise.resolve().then(() => past.latest),
     }),
   },
-  'names clients by 1 to 128 printable characters that are not the token': Object.fromEntries(
-    NAMES.map((name): [string, Lie<HonestVerifier>] => [
-      `names a client ${JSON.stringify(name).slice(0, 20)}`,
-      () => ({ failure: 'the name of', nameOf: () => authenticatedClient(name, []) }),
-    ]),
-  ),
-  'refuses invalid tokens of its own kind every time, also among concurrent valid ones': {
+  'names clients with 1 to 128 printable characters that do not reveal the token':
+    Object.fromEntries(
+      NAMES.map((name): [string, Lie<HonestVerifier>] => [
+        `names a client ${JSON.stringify(name).slice(0, 20)}`,
+        () => ({ failure: 'the name of', nameOf: () => authenticatedClient(name, []) }),
+      ]),
+    ),
+  'always refuses invalid tokens, even among concurrent valid ones': {
     'accepts an expired token': () => ({
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
       take: (token) => (token === EXPIRED ? GARDENER : token),
@@ -106,7 +107,7 @@ export const liars: Liars<HonestVerifier> = {
       failed: () => new TokenVerifierUnavailableError('unknown'),
     }),
   },
-  'reveals no part of a token, and no other secret, in its errors': {
+  'reveals no token or other secret in its errors': {
     'hides the token in the cause of its error': () => ({
       failure: 'the error.cause.deep.token reveals',
       failed: (_, token) => new InvalidTokenError('unknown', { cause: { deep: { token } } }),
@@ -117,7 +118,7 @@ export const liars: Liars<HonestVerifier> = {
         past.closed ? new TokenVerifierUnavailableError(`${token}: closed`) : error,
     }),
   },
-  'is ready when it is open, and can be closed more than once': {
+  'is ready when open, and can be closed more than once': {
     'is never ready': () => ({
       failure: 'ready: expected it to resolve; it was rejected',
       ready: () => Promise.reject(new TokenVerifierUnavailableError('never')),
@@ -127,7 +128,7 @@ export const liars: Liars<HonestVerifier> = {
       close: () => (past.closed ? Promise.reject(new Error('closed already')) : close()),
     }),
   },
-  'reports after close that it is unavailable, not that a token is invalid': {
+  'reports itself unavailable after close, and no token as invalid': {
     'still works after close': () => ({
       failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
       async close() {},
@@ -145,7 +146,7 @@ export const liars: Liars<HonestVerifier> = {
       failed: () => new InvalidTokenError('unknown'),
     }),
   },
-  'does not misjudge a token when what it depends on cannot be reached': {
+  'does not misjudge a token when its dependency cannot be reached': {
     ...inEveryFault,
     'accepts an expired token during an outage': ({ issuer }) => ({
       failure: 'an expired token: expected that it is not accepted, got the client "cached"',
@@ -168,14 +169,14 @@ export const liars: Liars<HonestVerifier> = {
         issuer.fault && /^[\w.-]+$/.test(token) && new TokenVerifierUnavailableError('no response'),
     }),
   },
-  'does not misjudge a token when what it depends on does not respond': {
+  'does not misjudge a token when its dependency does not respond': {
     ...inEveryFault,
     'waits for a response without a limit': ({ issuer }) => ({
       lateFailure: 'has not settled 2000 ms after its limit of 2000 ms',
       take: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : token),
     }),
   },
-  'does not misjudge a token when what it depends on responds with an unexpected page': {
+  'does not misjudge a token when its dependency responds with an unexpected page': {
     ...inEveryFault,
     'reports an outage as a bug': ({ issuer }) => ({
       failure: 'rejected with an error that is not of the port: SyntaxError: unexpected token',
@@ -186,7 +187,7 @@ export const liars: Liars<HonestVerifier> = {
       ready: () => ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
     }),
   },
-  'reveals no secret when what it depends on cannot be reached, and recovers without a restart': {
+  'reveals no secret when its dependency cannot be reached, and recovers without a restart': {
     'accepts no more tokens after an outage': failingForGood,
     'refuses no more tokens after an outage': ({ past }) => ({
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
@@ -213,10 +214,10 @@ export const liars: Liars<HonestVerifier> = {
         }),
     }),
   },
-  'reveals no secret when what it depends on does not respond, and recovers without a restart': {
+  'reveals no secret when its dependency does not respond, and recovers without a restart': {
     'accepts no more tokens after an outage': failingForGood,
   },
-  'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart':
+  'reveals no secret when its dependency responds with an unexpected page, and recovers without a restart':
     {
       'accepts no more tokens after an outage': failingForGood,
       'quotes the unexpected page in its error': () => ({

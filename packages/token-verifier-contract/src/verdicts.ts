@@ -21,7 +21,7 @@ export const MIN_PART_LENGTH = 8;
 /** How long each call may take. */
 const LIMIT_MS = 2_000;
 
-/** Texts that are not a bearer token by RFC 6750 section 2.1, so that no issuer can have issued them. */
+/** Strings that are not bearer tokens (RFC 6750 section 2.1), so no issuer can have issued them. */
 export const MALFORMED = {
   'the empty string': '',
   'a space': ' ',
@@ -29,7 +29,7 @@ export const MALFORMED = {
   'a lone surrogate': '\uD800',
 };
 
-/** Texts that no verifier has accepted before. */
+/** Strings that no verifier has ever accepted. */
 export const FOREIGN = {
   ...MALFORMED,
   'a dot': '.',
@@ -55,7 +55,7 @@ const ALTERATIONS: Record<string, (token: string) => string> = {
   },
 };
 
-/** Returns a valid token with each of the alterations. */
+/** Returns a valid token, altered in each of these ways. */
 export function altered({ accepted: [{ token }] }: OpenVerifier): Record<string, string> {
   const entries = Object.entries(ALTERATIONS);
   return Object.fromEntries(entries.map(([how, alter]) => [`a token ${how}`, alter(token)]));
@@ -64,7 +64,7 @@ export function altered({ accepted: [{ token }] }: OpenVerifier): Record<string,
 /** The client of a token, or why there is none. */
 export type Verdict = Client | InvalidTokenError | TokenVerifierUnavailableError;
 
-/** Verifies a token. Rejects when that is late, or with every error that the port does not name. */
+/** Verifies a token. Rejects if that takes too long, or fails with an error that the port does not name. */
 export function verdictOn({ verifier }: OpenVerifier, token: string, what: string) {
   const verifying = verifier.verify(token).catch((error: unknown) => {
     if (error instanceof InvalidTokenError) return error;
@@ -112,7 +112,7 @@ export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
   return fail(`ready was rejected with an error that is not of the port: ${error}`);
 }
 
-/** Resolves with the errors, none with a secret of any call. A part that all tokens have is their format, no secret. */
+/** Resolves with the errors of calls; rejects if one contains a secret. A part that all tokens share is their format. */
 export async function expectNothingRevealed(open: OpenVerifier): Promise<unknown[]> {
   const { accepted, refused, verifier } = open;
   const isFormat = (part: string) => accepted.every(({ token }) => token.includes(part));
