@@ -12,6 +12,7 @@ import type { Configuration } from './configuration/configuration.js';
 import type { Store } from './configuration/storages.js';
 import type { ReloadableVerifier } from './configuration/verifiers.js';
 import { withCors } from './cors.js';
+import { described } from './described.js';
 import { Health } from './health.js';
 import { type Log, type LogOutput, openLog } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -133,12 +134,11 @@ async function openServer(
   const app = createApp(
     { createPlant, tokenVerifier, ready: () => health.ready(), observer },
     {
-      basePath: configuration.BASE_PATH ?? '',
+      ...described(configuration),
       bodyLimit: configuration.BODY_LIMIT,
       maxInFlight: configuration.MAX_IN_FLIGHT,
       requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
       docs: configuration.DOCS === 'on',
-      build,
     },
   );
   const server = createServer(await withCors(app, configuration.CORS_ALLOWED_ORIGINS), {

@@ -10,6 +10,7 @@ import {
 } from './commands/own-process.js';
 import { readConfiguration, serviceSettings } from './configuration/configuration.js';
 import { ConfigurationError, readSettings } from './configuration/setting.js';
+import { described } from './described.js';
 import { sentenceOf } from './messages/wording.js';
 
 const USAGE = `Usage: plant-store [command]
@@ -86,8 +87,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   async openapi(process) {
     const { interfaceDescription } = await import('@plant-store/http-koa');
-    const { BASE_PATH } = readSettings(serviceSettings, process.env);
-    return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
+    const description = interfaceDescription(described(readSettings(serviceSettings, process.env)));
+    return print(process, `${JSON.stringify(description, null, 2)}\n`);
   },
   help: async (process) => print(process, USAGE),
   version: async (process) => print(process, `${build.version}\n`),

@@ -43,8 +43,10 @@ describe('The plant-store command', () => {
     expect(code).to.equal(0);
     expect(out).to.match(/^\{\n {2}"openapi": "3\.1\.0"/);
     const { servers, info } = JSON.parse(out);
-    expect(servers[0].url).to.equal('/store/v1');
+    expect(servers[0].variables.base_url.default).to.equal('http://127.0.0.1:3000/store/v1');
     expect(info['x-build']).to.deep.equal(build);
+    const known = await result(['openapi'], { ...env, PUBLIC_URL: 'https://plants.example.com' });
+    expect(JSON.parse(known.out).servers[0].url).to.equal('https://plants.example.com/store/v1');
     const refused = await result(['openapi'], { BASE_PATH: 'store/' });
     expect([refused.code, refused.out]).to.deep.equal([2, '']);
     expect(refused.err).to.match(/BASE_PATH: must be/);

@@ -1,7 +1,7 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
 import { type Admit, createPlantOperation } from './create-plant/create-plant.js';
-import type { Build } from './docs/interface-description.js';
+import type { DescriptionOptions } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health.js';
 import { plainPath, positiveInteger } from './options.js';
@@ -22,9 +22,7 @@ export interface AppDependencies {
   readonly observer: HttpObserver;
 }
 
-export interface RoutesOptions {
-  /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
-  readonly basePath?: string;
+export interface RoutesOptions extends DescriptionOptions {
   /** The largest body in bytes. 16384 by default. */
   readonly bodyLimit?: number;
   /** The maximum number of operations in progress, each counted from the last byte of its body. 1000 by default. */
@@ -36,8 +34,6 @@ export interface RoutesOptions {
   readonly requestDeadlineMs?: number;
   /** Whether the interface description and the docs page are served. True by default. */
   readonly docs?: boolean;
-  /** The build that the interface description names. None by default. */
-  readonly build?: Build;
 }
 
 /**
@@ -110,6 +106,6 @@ function plantStoreRoutesOf(dependencies: AppDependencies, options: RoutesOption
   return {
     [`${basePath}/plants`]: { POST: createPlantOperation({ ...shared, useCase, bodyLimit }) },
     ...healthRoutes(ready),
-    ...(options.docs === false ? {} : docsRoutes(basePath, options.build)),
+    ...(options.docs === false ? {} : docsRoutes(options)),
   };
 }

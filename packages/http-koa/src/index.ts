@@ -6,7 +6,11 @@ export {
 } from './app.js';
 export { createServer, type DrainableServer, type ServerOptions } from './connection/server.js';
 export type { Admit } from './create-plant/create-plant.js';
-export { type Build, interfaceDescription } from './docs/interface-description.js';
+export {
+  type Build,
+  type DescriptionOptions,
+  interfaceDescription,
+} from './docs/interface-description.js';
 export { StoppingError } from './health.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';
 export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';

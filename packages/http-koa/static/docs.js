@@ -63,9 +63,12 @@ function withFreeId(key, value) {
 const token = document.getElementById('access-token');
 const response = await fetch('/openapi.json');
 const description = JSON.parse(await response.text(), withFreeId);
+const tryIt = document.getElementById('try-it');
+// This page uses the service that it comes from, whatever address clients use.
+description.servers = [{ url: tryIt.dataset.basePath || '/' }];
 
 globalThis.SwaggerUIBundle({
-  domNode: document.getElementById('try-it'),
+  domNode: tryIt,
   spec: description,
   plugins: [operationsOnly, maskToken, showResponse],
   layout: 'OperationsLayout',

@@ -14,6 +14,7 @@ import {
   type Settings,
   text,
   type ValuesOf,
+  webAddress,
   wholeNumber,
   withSecrets,
 } from './setting.js';
@@ -36,6 +37,7 @@ export const serviceSettings = {
     '/store/v1',
     /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/,
   ),
+  PUBLIC_URL: webAddress,
   STORAGE: oneOf(...Object.keys(storages)),
   CORS_ALLOWED_ORIGINS: origins,
   BODY_LIMIT: wholeNumber(1, 16_000_000, 16_384),
@@ -66,7 +68,7 @@ export const settings: Settings = {
   ...settingsOf(verifiers),
 };
 
-type ServiceValues = ValuesOf<typeof serviceSettings>;
+export type ServiceValues = ValuesOf<typeof serviceSettings>;
 
 /** The configuration of the service, complete and consistent. */
 export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
@@ -185,13 +187,15 @@ function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, rea
 
 /** Returns the rules among the variables of the service that are broken. */
 function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
-  const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT } = values;
+  const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT, PUBLIC_URL, BASE_PATH } = values;
   const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;
   const isAlone = env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined;
   const hosts = [HOST, MANAGEMENT_HOST];
   const overlap = HOST === MANAGEMENT_HOST || hosts.includes('0.0.0.0') || hosts.includes('::');
   const isTaken = overlap && PORT !== 0 && MANAGEMENT_PORT === PORT;
+  const hasPath = BASE_PATH !== undefined && PUBLIC_URL?.endsWith(BASE_PATH) === true;
   return [
+    hasPath && 'PUBLIC_URL: must not end with BASE_PATH, which is appended to it. Remove the path',
     HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS &&
       'HEADERS_TIMEOUT_MS: must be at most REQUEST_TIMEOUT_MS, because the headers are part of the request. Lower it or raise REQUEST_TIMEOUT_MS',
     isAlone &&

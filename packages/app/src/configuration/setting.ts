@@ -112,6 +112,17 @@ function isWebOrigin(text: string): boolean {
   return WEB_ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
+/** A setting for the address that clients use, to which a path can be appended. */
+export const webAddress = {
+  rule: 'an http or https URL without a user, a wildcard, a query, a fragment or a slash at the end',
+  example: 'https://plants.example.com',
+  schema: v.pipe(
+    v.string(),
+    v.regex(/^https?:\/\/[^?#@\\\s]*[^?#@\\\s/]$/),
+    v.check((text) => URL.canParse(text) && isWebOrigin(new URL(text).origin)),
+  ),
+};
+
 /** A setting for a list of addresses and networks. Its value decides whether an address is one of them. */
 export const networks = {
   rule: 'a comma-separated list of IP addresses or networks',

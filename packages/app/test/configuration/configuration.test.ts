@@ -26,6 +26,11 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   MANAGEMENT_PORT: ['on'],
   HOST: ['a host', '127.0.0.1:3000', '256.0.0.1', '1.2.3'],
   BASE_PATH: ['', 'store', '/store/', '/:store', '/..'],
+  PUBLIC_URL: [
+    ...['', 'plants.example.com', 'ftp://plants.example.com', 'https://*.example.com'],
+    ...['https://plants.example.com/', 'https://plants.example.com/store/', 'https://a.example?b'],
+    ...['https://me@plants.example.com', 'https://plants.example.com/#a', 'https:a.example'],
+  ],
   STORAGE: ['disk'],
   LOG_LEVEL: ['loud'],
   NODE_ENV: ['', 'prod', 'Production'],
@@ -243,6 +248,11 @@ describe('A problem of the configuration', () => {
       NO_MANAGEMENT,
     ],
     [{ HEADERS_TIMEOUT_MS: '15000' }],
+    [{ PUBLIC_URL: 'https://plants.example.com/garden', BASE_PATH: '/store' }],
+    [
+      { PUBLIC_URL: 'https://plants.example.com/store', BASE_PATH: '/store' },
+      'PUBLIC_URL: must not end with BASE_PATH, which is appended to it. Remove the path',
+    ],
     ...['STORAGE', 'MONGODB_COLLECTION', 'JWT_ISSUER', 'NODE_ENV', 'ACCESS_TOKENS_FILE'].map(
       (name): [Env, string] => [
         { [`${name}_FILE`]: '/none' },

@@ -9,6 +9,18 @@ export interface Build {
   readonly commit?: string | undefined;
 }
 
+/** What the interface description says about this service. */
+export interface DescriptionOptions {
+  /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
+  readonly basePath?: string | undefined;
+  /** The address at which clients reach the service, without `basePath`. By default, readers fill in `{base_url}`. */
+  readonly publicUrl?: string | undefined;
+  /** The address on this machine, which `{base_url}` has until it is filled in. `http://127.0.0.1:3000` by default. */
+  readonly localUrl?: string | undefined;
+  /** The build that serves the interface, as `x-build`. None by default. */
+  readonly build?: Build | undefined;
+}
+
 /** The description of each status. */
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'An error occurred: the request is invalid, or its `id` is taken. It was not carried out.',
@@ -25,13 +37,10 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 /**
  * Returns the interface description of the service, in OpenAPI 3.1. It contains docs/specification.md unchanged, and
- * every failure from the table of failures.
- *
- * @param basePath The path before `/plants`.
- * @param build The build that serves the interface, as `x-build`. The version of the interface itself remains the one in
- * the specification.
+ * every failure from the table of failures. The version is of the specification, not of the build.
  */
-export function interfaceDescription(basePath = '', build?: Build) {
+export function interfaceDescription(options: DescriptionOptions = {}) {
+  const { build } = options;
   return {
     openapi: '3.1.0',
     info: {
@@ -43,7 +52,7 @@ export function interfaceDescription(basePath = '', build?: Build) {
       license: { name: 'MIT', identifier: 'MIT' },
       ...(build && { 'x-build': build }),
     },
-    servers: [{ url: basePath || '/', description: 'This service' }],
+    servers: [serverOf(options)],
     security: [{ bearerAuth: [] }],
     tags: [{ name: 'plants', description: 'Create plants' }],
     paths: { '/plants': { post: describedCreatePlant() } },
@@ -52,6 +61,20 @@ export function interfaceDescription(basePath = '', build?: Build) {
       headers,
       securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
     },
+  };
+}
+
+/** A relative address would send the tokens of readers to whoever serves a copy of the description. */
+function serverOf({
+  basePath = '',
+  publicUrl,
+  localUrl = 'http://127.0.0.1:3000',
+}: DescriptionOptions) {
+  if (publicUrl !== undefined) return { url: `${publicUrl}${basePath}` };
+  const description = 'The address of the service. The default is on this machine';
+  return {
+    url: '{base_url}',
+    variables: { base_url: { default: `${localUrl}${basePath}`, description } },
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Routes } from '../request/routes.js';
-import { type Build, interfaceDescription } from './interface-description.js';
+import { type DescriptionOptions, interfaceDescription } from './interface-description.js';
 
 /** Forbids requests to other origins, and all code except the files listed below. */
 const POLICY =
@@ -20,13 +20,15 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
 /** Returns the routes of the interface description and the docs pages. Each is read or made at its first request. */
-export function docsRoutes(basePath: string, build?: Build): Routes {
-  const description = () => interfaceDescription(basePath, build);
+export function docsRoutes(options: DescriptionOptions): Routes {
+  const description = () => interfaceDescription(options);
+  const page = async () =>
+    `${await own('docs.html')}`.replace('{base_path}', options.basePath ?? '');
   return {
     '/openapi.json': document(JSON_TYPE, () => JSON.stringify(description(), null, 2)),
     '/openapi.yaml': document('application/yaml', () => toYaml(description())),
-    '/docs': document(HTML, () => own('docs.html')),
-    '/docs/': document(HTML, () => own('docs.html')),
+    '/docs': document(HTML, page),
+    '/docs/': document(HTML, page),
     '/docs/docs.css': document(CSS, () => own('docs.css')),
     '/docs/docs.js': document(SCRIPT, () => own('docs.js')),
     '/docs/plant.svg': document('image/svg+xml', () => own('plant.svg')),

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { type Config, createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { interfaceDescription } from '../../src/docs/interface-description.js';
+import {
+  type DescriptionOptions,
+  interfaceDescription,
+} from '../../src/docs/interface-description.js';
 import { type Failure, failures } from '../../src/request/failures.js';
 
 const docs = new URL('../../../../../docs/', import.meta.url);
@@ -46,7 +49,7 @@ const OPERATIONS = {
 };
 
 describe('The interface description', () => {
-  const description = interfaceDescription('/store/v1');
+  const description = interfaceDescription({ basePath: '/store/v1' });
   const text = JSON.stringify(description, null, 2);
   const printed = JSON.parse(text);
   const operations = Object.entries<Record<string, Operation>>(printed.paths).flatMap(
@@ -84,11 +87,27 @@ describe('The interface description', () => {
     expect(printed.info.license.name).to.equal('MIT');
   });
 
-  it('names its build if known, and a server relative to its own origin', () => {
-    const { info, servers } = interfaceDescription('', { version: '2.4.0' });
+  it('has the public address, or a server variable that is this machine by default', () => {
+    const urls = (options: DescriptionOptions) =>
+      interfaceDescription(options).servers.map(({ url, variables }) => [
+        url,
+        variables?.base_url.default,
+      ]);
+    const publicUrl = 'https://plants.example.com/garden';
+    expect(urls({ publicUrl })).to.deep.equal([[publicUrl, undefined]]);
+    const basePath = '/store/v1';
+    expect(urls({ publicUrl, basePath })).to.deep.equal([[`${publicUrl}${basePath}`, undefined]]);
+    expect(urls({})).to.deep.equal([['{base_url}', 'http://127.0.0.1:3000']]);
+    const localUrl = 'http://[::1]:8080';
+    expect(urls({ localUrl, basePath })).to.deep.equal([
+      ['{base_url}', 'http://[::1]:8080/store/v1'],
+    ]);
+  });
+
+  it('names its build when it is known', () => {
+    const { info } = interfaceDescription({ build: { version: '2.4.0' } });
     expect(info).to.deep.include({ version: '1.0.0', 'x-build': { version: '2.4.0' } });
     expect(printed.info).not.to.have.property('x-build');
-    expect([printed.servers[0].url, servers[0]?.url]).to.deep.equal(['/store/v1', '/']);
   });
 
   it('adds no path, method or parameter', () => {

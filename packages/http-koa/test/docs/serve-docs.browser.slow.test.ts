@@ -22,7 +22,9 @@ describe('The docs page in Chromium', function () {
 
   before(async function () {
     browser = await launchChromium(this);
-    origin = (await embedding.start()).url;
+    origin = (
+      await embedding.start({ basePath: '/store', publicUrl: 'https://plants.example.com' })
+    ).url;
     // All tests share the page, in this order, because loading it is slow.
     page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(15_000);
@@ -44,7 +46,7 @@ describe('The docs page in Chromium', function () {
   async function execute(body?: string): Promise<string> {
     const operation = createPlant(page);
     if (body !== undefined) await operation.locator('textarea.body-param__text').fill(body);
-    const response = page.waitForResponse(`${origin}/plants`);
+    const response = page.waitForResponse(`${origin}/store/plants`);
     await operation.locator('.btn.execute').click();
     const hasText = `${(await response).status()}`;
     return operation.locator('.live-responses-table .response-col_status', { hasText }).innerText();
@@ -59,7 +61,7 @@ describe('The docs page in Chromium', function () {
   it('sends the example as shown, with the entered token and an id for this visitor', async () => {
     await page.getByLabel('Access token', { exact: true }).fill(TOKEN);
     const shown = await createPlant(page).locator('textarea.body-param__text').inputValue();
-    const sent = page.waitForRequest(`${origin}/plants`);
+    const sent = page.waitForRequest(`${origin}/store/plants`);
     expect(await execute()).to.equal('200');
     expect((await sent).postData()).to.equal(shown);
     const { id, ...rest } = JSON.parse(shown);
@@ -113,7 +115,7 @@ describe('The docs page in Chromium', function () {
     for (const status of [400, 200]) {
       await operation.locator('textarea.body-param__text').fill(status === 200 ? PLANT : '{');
       await operation.locator('.btn.execute').focus();
-      const response = page.waitForResponse(`${origin}/plants`);
+      const response = page.waitForResponse(`${origin}/store/plants`);
       await page.keyboard.press('Enter');
       expect((await response).status()).to.equal(status);
       await operation.locator('.live-responses-table:focus').waitFor();

@@ -50,7 +50,9 @@ describe('The docs', () => {
 
   it('serve the description in JSON and YAML, with the base path', async () => {
     const [json, yaml] = [await get('/openapi.json'), await get('/openapi.yaml')];
-    const expected = JSON.parse(JSON.stringify(interfaceDescription('/store', build)));
+    const expected = JSON.parse(
+      JSON.stringify(interfaceDescription({ basePath: '/store', build })),
+    );
     expect(JSON.parse(`${json.bytes}`)).to.deep.equal(expected);
     expect(`${json.bytes}`).to.match(/^\{\n {2}"openapi": /);
     expect(parse(`${yaml.bytes}`)).to.deep.equal(expected);
