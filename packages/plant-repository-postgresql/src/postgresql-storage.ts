@@ -20,12 +20,16 @@ import {
 import type { Connecting } from './connection-string.js';
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
-import { PostgresqlError } from './server-error.js';
+import { NO_PERMISSION, PostgresqlError, withServerText } from './server-error.js';
 import { LOOK_UP, statementsFor } from './statements.js';
-import { type Advice, absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
-
-/** A trigger of one plant may report it too. */
-const NO_PERMISSION = '42501';
+import {
+  type Advice,
+  absentColumn,
+  EXAMINE,
+  MAY_LAG,
+  type TableState,
+  TORN_PAGES,
+} from './table.js';
 
 /** The code of a lock timeout: another session holds a row with the same id. */
 const LOCKED = '55P03';
@@ -91,22 +95,28 @@ export class PostgresqlStorage implements PlantStorage {
     return this.#reads.run(async (client) => (await lookUp(client, ids)).marks, signal);
   }
 
-  page({ after, limit }: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
+  async page(
+    { after, limit }: PageRequest,
+    signal: AbortSignal,
+  ): Promise<readonly NewPlantFields[]> {
     const values = [after ?? null, Math.min(limit, MAX_PAGE)];
     const read = (client: PoolClient) =>
-      committed<PlantRow>(client, { text: this.#statements.page, values });
-    return this.#reads.run(read, signal).then(({ rows }) => rows.map(plantOf));
+      committed<Nullable<PlantRow> & Recovery>(client, { text: this.#statements.page, values });
+    const { rows } = await this.#reads.run(read, signal);
+    if (rows[0]?.in_recovery) this.#advise(MAY_LAG);
+    return rows.filter(isRow).map(plantOf);
   }
 
   async check(signal: AbortSignal): Promise<void> {
     let isWriting = false;
     try {
       await this.#checks.run(async (client) => {
-        await this.#examine(client);
+        const isStandby = await this.#examine(client);
         isWriting = true;
         signal.throwIfAborted();
-        await client.query(this.#statements.insertNothing);
+        await client.query(this.#statements.insertNothing).catch(rethrow);
         isWriting = false;
+        if (isStandby) throw readsStandby();
       }, signal);
       // Other programs may have taken every other connection of the server.
       await this.#inserts.check(signal);
@@ -171,14 +181,15 @@ export class PostgresqlStorage implements PlantStorage {
     if (lost.length > 0) for (const connections of others) connections.reset();
   }
 
-  /** Rejects when the table cannot keep plants. */
-  async #examine(client: PoolClient): Promise<void> {
-    const { rows } = await client.query<TableState>(EXAMINE);
-    const { problem, torn, absent = [] } = rows[0] ?? {};
+  /** Rejects when the table cannot keep plants. Resolves with whether a standby has responded. */
+  async #examine(client: PoolClient): Promise<boolean> {
+    const { rows } = await client.query<TableState>(EXAMINE).catch(rethrow);
+    const { problem, torn, absent = [], in_recovery = false } = rows[0] ?? {};
     if (problem) throw new PostgresqlError(problem, 'unusable');
     if (torn) this.#advise(TORN_PAGES);
     this.#statements = statementsFor(absent);
     for (const column of absent) this.#advise(absentColumn(column));
+    return in_recovery;
   }
 
   #advise({ message, command }: Advice): void {
@@ -194,14 +205,39 @@ type Marks = ReadonlyMap<bigint, string | undefined>;
 
 type Found = Awaited<ReturnType<typeof lookUp>>;
 
-interface LookedUp extends Pick<PlantRow, 'mark'> {
-  readonly id: string | null;
+interface Recovery {
+  readonly in_recovery: boolean;
+}
+
+/** A row of settings is there without a plant as well. */
+type Nullable<Row> = Omit<Row, 'id'> & { readonly id: string | null };
+
+const isRow = <Row extends { id: string | null }>(row: Row): row is Row & { id: string } =>
+  row.id !== null;
+
+interface LookedUp extends Nullable<Pick<PlantRow, 'id' | 'mark'>>, Recovery {
   readonly is_kept: boolean;
 }
 
-/** Resolves with the marks of plants, and whether the server would have kept those that were inserted. */
+const rethrow = (error: unknown): never => {
+  throw withServerText(error);
+};
+
+/** A standby may lag behind the primary that a connection pooler sends inserts to. */
+const readsStandby = () =>
+  new PostgresqlError(
+    'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
+    'not now',
+    '25006',
+  );
+
+/**
+ * Resolves with the marks of plants, and whether the server would have kept those that were inserted. Rejects on a
+ * standby.
+ */
 async function lookUp(client: PoolClient, ids: readonly bigint[]) {
   const { rows } = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
+  if (rows[0]?.in_recovery) throw readsStandby();
   const found = rows.flatMap((row) =>
     row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
   );

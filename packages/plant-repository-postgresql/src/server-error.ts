@@ -21,12 +21,15 @@ const PATTERNS: readonly (readonly [RegExp, Finding])[] = [
  */
 const NOT_FORWARDED = /^08P01 (?:query_wait_timeout$|server login has been failing)/;
 
+/** A trigger of one plant may report it too. */
+export const NO_PERMISSION = '42501';
+
 /** After one of these, another connection may reach another server, or the server ends this one. */
 const CLOSES = /^(?:08|25006|57P|XX)/;
 
 const REASONS: Readonly<Record<string, string>> = {
   '25006': 'the server is read-only',
-  '42501': 'permissions on the table plants are missing. Grant them',
+  '42501': 'a permission is missing: plant-store check names it',
   '42P01': 'the table plants does not exist. Create it, and grant its permissions',
   '42P10': 'the id of the table plants is not unique. Make it the primary key',
   '53100': 'the disk of the database is full',
@@ -58,7 +61,8 @@ export function wasIdle(error: unknown): boolean {
 
 /** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
 export function endsConnection(error: unknown): boolean {
-  return error instanceof DatabaseError && CLOSES.test(`${error.code}`);
+  const isKnown = error instanceof DatabaseError || error instanceof PostgresqlError;
+  return isKnown && CLOSES.test(`${error.code}`);
 }
 
 /** The code of Node.js for a certificate of an unknown authority. */
@@ -81,6 +85,13 @@ export function whyNotConnected(error: unknown): unknown {
     'the certificate of the server is not trusted: sslrootcert must name the certificate of its authority',
     { cause: error },
   );
+}
+
+/** Explains an error of a statement that carries no plant: the server's own message is safe to keep. */
+export function withServerText(error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  const isExplained = error.code !== NO_PERMISSION && `${error.code}` in REASONS;
+  return storageError(error, isExplained ? undefined : error.message);
 }
 
 /** Returns an error without the message of the server. */

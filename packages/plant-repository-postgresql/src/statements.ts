@@ -22,9 +22,12 @@ const WAITS_FOR_ROWS = `set_config('lock_timeout', '500ms', true) = '500ms'`;
 const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
   THEN pg_logical_emit_message(true, 'plant-store', '') END) AS flushed`;
 
+/** Whether a standby reads, which may lag behind the primary. */
+const IN_RECOVERY = 'pg_is_in_recovery() AS in_recovery';
+
 /** Reads marks by ids. */
-export const LOOK_UP = `SELECT id, mark, is_kept, ${FLUSH}
-  FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept) AS settings
+export const LOOK_UP = `SELECT id, mark, is_kept, in_recovery, ${FLUSH}
+  FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept, ${IN_RECOVERY}) AS settings
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /** Returns the statements for a table without these columns. */
@@ -49,11 +52,11 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
      * name is that of its text, because the sessions of a connection pooler have the statements of others.
      */
     insertName: `insert plants ${createHash('sha256').update(insert).digest('hex').slice(0, 32)}`,
-    page: `SELECT page.*, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, (
+    page: `SELECT page.*, in_recovery, ${FLUSH} FROM (SELECT ${DURABLY} AS durable, ${IN_RECOVERY}) AS settings LEFT JOIN (
         SELECT ${shown}, sum(${bytes})
           OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
         FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
-      ) AS page
+      ) AS page ON true
       WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`,
     /** Fails if an insert would, or a rule would discard it (`RETURNING`). Waits as its commit: for locks or standbys. */
     insertNothing: `SELECT ${DURABLY};

@@ -74,7 +74,8 @@ const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is miss
     THEN NOT has_sequence_privilege(pg_class.oid, 'USAGE, UPDATE') END LIMIT 1`;
 
 /** Reads a {@link TableState}. Waits for no lock of the table. */
-export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent, CASE
+export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent,
+    pg_is_in_recovery() AS in_recovery, CASE
     WHEN current_setting('fsync', true) = 'off'
       THEN 'fsync is off, so a crash loses plants. Set it to on'
     WHEN current_setting('server_encoding') <> 'UTF8'
@@ -83,11 +84,15 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
     WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
     WHEN current_setting('row_security') = 'off' AND row_security_active(oid)
       THEN 'row_security is off, so the policies of the table plants refuse every statement. Set it to on'
+    WHEN NOT (has_any_column_privilege(oid, 'SELECT') AND has_any_column_privilege(oid, 'INSERT'))
+      THEN 'permissions on the table plants are missing. Grant them'
     ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE})) END AS problem
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
 /** What the catalog and the settings of the server show. */
 export interface TableState {
+  /** Whether a standby was read. */
+  readonly in_recovery: boolean;
   /** Whether a crash can damage pages. */
   readonly torn: boolean | null;
   /** The optional columns that the table does not have. */
@@ -100,6 +105,11 @@ export const TORN_PAGES: Advice = {
   message:
     'full_page_writes is off: a crash of the machine can damage the table, unless the file system writes whole pages. Set it to on',
   command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
+};
+
+export const MAY_LAG: Advice = {
+  message:
+    'plants are read from a standby, which may lag: the most recent plants may be missing. Read them from the primary',
 };
 
 export const absentColumn = (column: OptionalColumn): Advice => ({

@@ -263,6 +263,63 @@ describeOnPostgresql('a store', () => {
     });
   }
 
+  describe('behind a pooler that sends reads to a standby', () => {
+    const openFirst = async () => {
+      const repository = openWith({ options: `-c search_path=${schema},pg_catalog` });
+      await untilReady(repository);
+      return repository;
+    };
+
+    /** Stands in for the standby: the function of the schema is found before that of the system. */
+    const beginRecovery = () =>
+      server.run(`CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql
+        AS 'SELECT true'`);
+
+    it('reports a taken id as unavailable, even before the standby has the plant', async () => {
+      const repository = await openFirst();
+      await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
+      await beginRecovery();
+      await rejects(repository.add(newPlant({ id: 8n, name: '' }), 1_500.5), {
+        code: 'STORAGE_UNAVAILABLE',
+      });
+      // As on a standby that lags, no row was inserted, and none is found.
+      await server.run(rules['a trigger']?.(`${schema}.plants`) ?? '');
+      const error = await errorOf(repository.add(monstera, 1_500.5));
+      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(inspect(error)).to.match(/reads reach a standby/);
+      expect(eventsOf('plant refused')).to.deep.equal([]);
+    });
+
+    it('is not ready, and says why', async () => {
+      const repository = await openFirst();
+      await beginRecovery();
+      await untilNotReady(repository, /reads reach a standby .* \(25006\)/s);
+    });
+
+    it('warns once that plants may be missing from a page, even from an empty one', async () => {
+      const repository = await openFirst();
+      await repository.add(monstera, 60_000);
+      await beginRecovery();
+      const read = (after: PlantId | undefined) => repository.read({ after, limit: 1 }, 60_000);
+      expect(await read(monstera.id)).to.deep.equal([]);
+      expect(await read(undefined)).to.have.length(1);
+      const warnings = eventsOf('storage warning').map(({ message }) => message);
+      expect(warnings.filter((it) => it.includes('standby, which may lag'))).to.have.length(1);
+    });
+  });
+
+  it('keeps the sentence of the server when a permission of another object is missing', async () => {
+    // From PostgreSQL 17, it has a fourth parameter.
+    const [found] = await server.rows(`SELECT oid::regprocedure::text AS emit FROM pg_proc
+      WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype`);
+    await server.run(`REVOKE EXECUTE ON FUNCTION ${found?.emit} FROM PUBLIC`);
+    const denied = /permission denied for function pg_logical_emit_message \(42501\)/;
+    await server
+      .withSetting('synchronous_standby_names', 'none', () => untilNotReady(open(), denied))
+      .finally(() => server.run(`GRANT EXECUTE ON FUNCTION ${found?.emit} TO PUBLIC`));
+    expect(eventsOf('storage warning')).to.deep.equal([]);
+  });
+
   describe('with TLS', () => {
     let certificates: CertificateFolder;
 
