@@ -8,8 +8,6 @@ import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
 
-const INSERT_AGAIN_AFTER_MS = 50;
-
 /** How long after `close` plants are sent: enough for a full queue, unless the storage is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
 
@@ -162,10 +160,10 @@ export class GroupCommit {
     this.#attempts.end(attempt);
     // After a timeout, its plants are queued already.
     if (!attempt.hasTimedOut && attempt.plants.some(({ isSettled }) => !isSettled)) {
-      await new Promise<void>((resolve) =>
-        this.#options.clock.after(INSERT_AGAIN_AFTER_MS, resolve),
-      );
-      this.#queueAgain(attempt.plants);
+      const pending = attempt.plants.filter(({ isSettled }) => !isSettled);
+      const pauseMs = Math.max(...pending.map((plant) => plant.insertAgainAfterMs));
+      await new Promise<void>((resolve) => this.#options.clock.after(pauseMs, resolve));
+      this.#queueAgain(pending);
     }
     attempt.releaseSlot();
   }
@@ -180,7 +178,7 @@ export class GroupCommit {
       const insert = () => storage.insert(attempt, availability.lost);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
-      return { outcomes: attempt.sent ? 'unknown' : 'not now', error };
+      return { outcomes: attempt.sent ? 'no server' : 'not now', error };
     }
   }
 
@@ -196,7 +194,7 @@ export class GroupCommit {
       durationMs,
       failure: error,
     });
-    if (outcomes !== 'unknown') this.#attempts.countReply(sentAt);
+    if (outcomes !== 'unknown' && outcomes !== 'no server') this.#attempts.countReply(sentAt);
     const toLookUp: PendingPlant[] = [];
     for (const [at, plant] of sent.entries()) {
       const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unknown');

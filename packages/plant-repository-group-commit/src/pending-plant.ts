@@ -11,6 +11,10 @@ import type { MarkedPlant } from './plant-storage.js';
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
 
+/** The pause before a plant is inserted again, and the longest one. */
+const INSERT_AGAIN_AFTER_MS = 50;
+const MAX_PAUSE_MS = 1_000;
+
 /** The factor by which the next insert shrinks if one of its plants may have caused a failure. */
 const SMALLER_BY = 16;
 
@@ -53,6 +57,8 @@ export class PendingPlant implements MarkedPlant {
   #cause: unknown;
   /** A number, because an insert that has timed out may still be in flight while the next one is. */
   #unknownInserts = 0;
+  /** The number of its inserts to which the server has replied with an error that passes. */
+  #errorReplies = 0;
 
   constructor(plant: NewPlant, mark: string, call: Call) {
     this.plant = plant;
@@ -75,6 +81,11 @@ export class PendingPlant implements MarkedPlant {
     return this.#unknownInserts > 0;
   }
 
+  /** Doubles with each error that a server has replied: it may be limiting the rate. */
+  get insertAgainAfterMs(): number {
+    return Math.min(MAX_PAUSE_MS, INSERT_AGAIN_AFTER_MS * 2 ** Math.max(0, this.#errorReplies - 1));
+  }
+
   /** An insert of it is sent. */
   beginInsert(): void {
     this.#unknownInserts += 1;
@@ -86,6 +97,7 @@ export class PendingPlant implements MarkedPlant {
     if (meaning.written !== 'unknown') this.#unknownInserts -= 1;
     if (meaning.written === 'yes') this.#settle();
     else this.failed(cause);
+    if (outcome === 'not now' || outcome === 'unknown') this.#errorReplies += 1;
     if (typeof outcome === 'string') return meaning;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
     // The storage may have stored it before the rule that refuses it was added.

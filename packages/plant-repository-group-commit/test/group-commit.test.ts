@@ -11,7 +11,13 @@ import { expect } from 'chai';
 import type { GroupCommitOptions } from '../src/group-commit.js';
 import { PendingPlant, sizeOf } from '../src/pending-plant.js';
 import type { PlantStorage } from '../src/plant-storage.js';
-import { AVAILABLE, FakePlantStorage, groupCommitWith, plant } from './support/storage-with.js';
+import {
+  AVAILABLE,
+  type FakeInsert,
+  FakePlantStorage,
+  groupCommitWith,
+  plant,
+} from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const LIMIT_MS = 5_000;
@@ -108,6 +114,40 @@ describe('Batches', () => {
   });
 });
 
+describe('A plant that is inserted again', () => {
+  /** Resolves with the milliseconds between inserts of one plant that end like this. */
+  async function pauses(end: (insert: FakeInsert) => void): Promise<number[]> {
+    const { fake, clock, add, settled } = open();
+    const times: number[] = [];
+    const adding = add(1n, 60_000);
+    const answer = async () => {
+      for (let at = 0; at < 8; at += 1) {
+        const insert = await fake.insert(at);
+        times.push(clock.now());
+        if (at < 7) end(insert);
+        else insert.reply();
+      }
+    };
+    await settled(adding, answer());
+    return times.slice(1).map((time, at) => time - (times[at] ?? 0));
+  }
+
+  const DOUBLING = [50, 100, 200, 400, 800, 1_000, 1_000];
+
+  for (const outcome of ['not now', 'unknown'] as const) {
+    it(`waits longer, up to a second, while the server replies "${outcome}"`, async () => {
+      expect(await pauses((insert) => insert.reply([outcome]))).to.deep.equal(DOUBLING);
+      expect(await pauses((insert) => insert.reply(outcome))).to.deep.equal(DOUBLING);
+    });
+  }
+
+  it('waits for 50 ms each time when no reply has come, or its id exists', async () => {
+    const same = Array(7).fill(50);
+    expect(await pauses((insert) => insert.fail())).to.deep.equal(same);
+    expect(await pauses((insert) => insert.reply('id exists'))).to.deep.equal(same);
+  });
+});
+
 describe('A time limit', () => {
   it('counts a reply that has arrived while the process stalled', async () => {
     const { fake, clock, add, settled } = open();
@@ -173,7 +213,8 @@ describe('A group commit', () => {
       for (const insert of fake.inserts) insert.reply('not now');
     });
     await settled(plants.close());
-    expect(await refused).to.equal(1_550);
+    // Two inserts have replied.
+    expect(await refused).to.equal(1_600);
   });
 
   it('inserts outside every caller context, and restores each', async () => {

@@ -9,7 +9,7 @@ import type {
 import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
 import { CollectionCheck, type CollectionOptions } from './collection/collection-check.js';
 import { insertResult } from './collection/insert-outcome.js';
-import { DURABLE, readPage, toDocument } from './collection/plant-collection.js';
+import { DURABLE, idOf, readPage, toDocument } from './collection/plant-collection.js';
 import { problemOf, type Topology } from './connection/connection-problem.js';
 import {
   createMongoClient,
@@ -18,7 +18,9 @@ import {
   shownHosts,
 } from './connection/mongo-client.js';
 import {
+  ATLAS_REFUSES,
   codeOf,
+  isReply,
   NOT_SUPPORTED_ON_VIEW,
   UNAUTHORIZED,
   withoutServerText,
@@ -28,6 +30,7 @@ import {
 const BEFORE_WRITING: ReadonlyMap<unknown, 'unusable' | 'not now'> = new Map([
   [UNAUTHORIZED, 'unusable'],
   [NOT_SUPPORTED_ON_VIEW, 'unusable'],
+  [ATLAS_REFUSES, 'unusable'],
   [73, 'unusable'], // InvalidNamespace
   [462, 'not now'], // IngressRequestRateLimitExceeded
 ]);
@@ -91,8 +94,8 @@ export class MongoPlantStorage implements PlantStorage {
       }
       const reply = withoutServerText(error);
       const outcomes = BEFORE_WRITING.get(codeOf(error));
-      if (outcomes === undefined) throw this.explain(reply).cause;
-      return { outcomes, error: reply };
+      if (isReply(reply)) return { outcomes: outcomes ?? 'unknown', error: reply };
+      throw this.explain(reply).cause;
     }
   }
 
@@ -103,8 +106,7 @@ export class MongoPlantStorage implements PlantStorage {
     const find = {
       find: this.#options.collection,
       filter: { _id: { $in: ids } },
-      // A document of another program may have an equal id of another numeric type.
-      projection: { _id: { $toLong: '$_id' }, mark: 1 },
+      projection: { mark: 1 },
       batchSize: Math.max(1, ids.length),
       singleBatch: true,
       readConcern: { level: 'majority' },
@@ -114,7 +116,7 @@ export class MongoPlantStorage implements PlantStorage {
     const { cursor } = await this.#db.command(find, { promoteLongs: false, signal });
     return new Map(
       cursor.firstBatch.map(({ _id, mark }: Document) => [
-        _id.toBigInt(),
+        idOf(_id),
         mark instanceof ObjectId ? mark.toHexString() : undefined,
       ]),
     );

@@ -1,6 +1,10 @@
 import type { InsertOutcome, InsertResult } from '@plant-store/plant-repository-group-commit';
 import type { Document } from 'mongodb';
-import { NOT_SUPPORTED_ON_VIEW, ServerReplyError } from '../connection/server-code.js';
+import {
+  ATLAS_REFUSES,
+  NOT_SUPPORTED_ON_VIEW,
+  ServerReplyError,
+} from '../connection/server-code.js';
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
@@ -18,9 +22,7 @@ export function insertResult(reply: Document, size: number): InsertResult {
     // defaults.
     outcomes[error.index] = outcome !== 'unknown' && unmet ? 'not now' : outcome;
   }
-  return cause
-    ? { outcomes, error: new ServerReplyError(cause.code, cause.codeName) }
-    : { outcomes };
+  return cause ? { outcomes, error: new ServerReplyError(cause) } : { outcomes };
 }
 
 /**
@@ -31,7 +33,7 @@ function outcomeOf({ code, keyPattern = {} }: Document): InsertOutcome {
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };
   }
-  if (code === NOT_SUPPORTED_ON_VIEW) return 'unusable';
+  if (code === NOT_SUPPORTED_ON_VIEW || code === ATLAS_REFUSES) return 'unusable';
   if (code !== DUPLICATE_KEY) return 'unknown';
   const keys = Object.keys(keyPattern).join(', ');
   if (keys === '' || keys === '_id') return 'id exists';

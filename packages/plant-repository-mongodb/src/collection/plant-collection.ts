@@ -5,7 +5,7 @@ import {
   UnreadablePlantError,
 } from '@plant-store/domain';
 import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
-import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import { type Db, Decimal128, type Document, Long, ObjectId } from 'mongodb';
 import { codeOf } from '../connection/server-code.js';
 
 /** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
@@ -72,8 +72,15 @@ function toPlant({ _id, name, tag }: Document): Required<NewPlantFields> {
   );
 }
 
-/** Another program may have stored an id as an int or a double: for MongoDB, equal numbers are the same id. */
-function idOf(_id: unknown): bigint | undefined {
+/** A decimal that is a whole number, as its text: `4`, `4.0` or `4E+2`. */
+const WHOLE = /^(-?\d+)(?:\.0+)?(?:E\+(\d+))?$/;
+
+/** Another program may have stored an id in another numeric type: for MongoDB, equal numbers are the same id. */
+export function idOf(_id: unknown): bigint | undefined {
   if (_id instanceof Long) return _id.toBigInt();
-  return typeof _id === 'number' && Number.isInteger(_id) ? BigInt(_id) : undefined;
+  if (!(_id instanceof Decimal128)) {
+    return typeof _id === 'number' && Number.isInteger(_id) ? BigInt(_id) : undefined;
+  }
+  const [, digits, zeros = 0] = WHOLE.exec(`${_id}`) ?? [];
+  return digits === undefined ? undefined : BigInt(digits) * 10n ** BigInt(zeros);
 }

@@ -43,10 +43,12 @@ const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**
  * With these, a server refuses to write until an administrator changes something: BadValue (a standalone without a
- * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, a name of a database that
+ * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, a refusal of Atlas, a name of a database that
  * differs only in case from another, and a name that is too long for MongoDB 4.4.
  */
-const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297, 4862100]);
+const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([
+  2, 20, 72, 73, 166, 8000, 13297, 4862100,
+]);
 
 /** Explains an error, using the error itself and the driver's view of the servers. */
 export function problemOf(

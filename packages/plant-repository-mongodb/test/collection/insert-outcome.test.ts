@@ -44,6 +44,14 @@ describe('The outcomes of an insert of two documents', () => {
       ['unusable', 'stored'],
       'the server reports error 166',
     ],
+    'a quota of Atlas, with its text': [
+      {
+        n: 1,
+        writeErrors: [{ index: 0, code: 8000, codeName: 'AtlasError', errmsg: 'over your quota' }],
+      },
+      ['unusable', 'stored'],
+      'the server reports error 8000 (AtlasError): over your quota',
+    ],
     'the write concern not met': [unmet(all), ['unknown', 'unknown'], UNMET],
     'a duplicate, and so': [unmet(first(DUPLICATE)), ['not now', 'unknown'], UNMET],
     'a refusal, and so': [unmet(first(INVALID)), ['not now', 'unknown'], UNMET],
