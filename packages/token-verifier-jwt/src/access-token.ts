@@ -30,8 +30,8 @@ export function headerOf(token: string, algorithms: readonly string[]): JWSHeade
   if (!algorithms.includes(alg)) {
     throw new InvalidTokenError('the algorithm is not accepted', { reason: 'algorithm' });
   }
-  if (!TYPES.includes(type)) throw notAnAccessToken('the type is not that of access tokens');
-  if (crit !== undefined) throw notAnAccessToken('the header has critical extensions');
+  if (!TYPES.includes(type)) throw notAnAccessToken('the token type is not an access token type');
+  if (crit !== undefined) throw notAnAccessToken('the header contains critical extensions');
   if (kid !== undefined && typeof kid !== 'string') throw malformed();
   return kid === undefined ? { alg } : { alg, kid };
 }

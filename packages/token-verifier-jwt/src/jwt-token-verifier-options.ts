@@ -48,12 +48,12 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
   };
   const isFound = jwksUrl === undefined;
   if (isFound) check('issuer', trustedUrl(issuer)?.search === '', `${url}, a query or a fragment`);
-  else check('issuer', issuer !== '', 'not empty');
-  check('audience', audience !== '', 'not empty');
+  else check('issuer', issuer !== '', 'a non-empty string');
+  check('audience', audience !== '', 'a non-empty string');
   check('jwksUrl', isFound || trustedUrl(jwksUrl) !== undefined, `${url} or a fragment`);
   const known = SIGNATURE_ALGORITHMS.join(', ');
-  check('algorithms', areSignatureAlgorithms(algorithms), `some of ${known}`);
-  const scope = 'a single scope as in RFC 6749, section 3.3';
+  check('algorithms', areSignatureAlgorithms(algorithms), `one or more of ${known}`);
+  const scope = 'a single scope (RFC 6749, section 3.3)';
   for (const name of PERMISSIONS) check(`scopes.${name}`, isScope(scopes[name]), scope);
   return problems;
 }

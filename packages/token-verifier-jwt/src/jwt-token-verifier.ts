@@ -89,7 +89,7 @@ export class JwtTokenVerifier implements TokenVerifier {
         throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
       }
     }
-    throw new InvalidTokenError('no key of the issuer fits', { reason: 'unknown key' });
+    throw new InvalidTokenError("none of the issuer's keys matches", { reason: 'unknown key' });
   }
 
   /** Resolves with `undefined` when the token was not signed with this key. */
@@ -118,7 +118,7 @@ function invalidToken(error: errors.JOSEError): InvalidTokenError {
   }
   if (error instanceof errors.JWTClaimValidationFailed) {
     const reason = REASONS.get(error.claim) ?? 'malformed';
-    return new InvalidTokenError(`the claim ${error.claim} is not as it must be`, { reason });
+    return new InvalidTokenError(`the claim ${error.claim} is invalid`, { reason });
   }
   return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }

@@ -48,7 +48,7 @@ describe('The options of a JwtTokenVerifier', () => {
     const url = 'an https URL, or an http URL on the loopback interface, without a user';
     expect(jwtOptionProblems({ issuer: '', audience: '' })).to.deep.equal([
       { option: 'issuer', expected: `${url}, a query or a fragment` },
-      { option: 'audience', expected: 'not empty' },
+      { option: 'audience', expected: 'a non-empty string' },
     ]);
     const refused = { jwksUrl: '', algorithms: [], scopes: { 'create plants': '' } };
     expect(jwtOptionProblems({ ...valid, ...refused })).to.deep.equal([
@@ -56,9 +56,9 @@ describe('The options of a JwtTokenVerifier', () => {
       {
         option: 'algorithms',
         expected:
-          'some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
+          'one or more of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
       },
-      { option: 'scopes.create plants', expected: 'a single scope as in RFC 6749, section 3.3' },
+      { option: 'scopes.create plants', expected: 'a single scope (RFC 6749, section 3.3)' },
     ]);
   });
 

@@ -336,12 +336,12 @@ describe('A token is refused', () => {
 
   const MALFORMED = ['the token is malformed', 'malformed'] as const;
   const ALGORITHM = ['the algorithm is not accepted', 'algorithm'] as const;
-  const TYPE = ['the type is not that of access tokens', 'not an access token'] as const;
+  const TYPE = ['the token type is not an access token type', 'not an access token'] as const;
   const USE = ['the token is not an access token', 'not an access token'] as const;
   const BOUND = ['the token is bound to a key', 'not an access token'] as const;
   const EXPIRED = ['the token has expired', 'expired'] as const;
   const AUDIENCE = ['the token is for another audience', 'audience'] as const;
-  const claim = (name: string) => `the claim ${name} is not as it must be`;
+  const claim = (name: string) => `the claim ${name} is invalid`;
   const EARLY = [claim('nbf'), 'not yet valid'] as const;
 
   /** The claims, the header, and why the token is refused. */
@@ -373,7 +373,7 @@ describe('A token is refused', () => {
     'with critical extensions, also one that jose supports': [
       {},
       { crit: ['b64'], b64: true },
-      'the header has critical extensions',
+      'the header contains critical extensions',
       'not an access token',
     ],
     'with a key name that is not a text': [{}, { kid: 7 }, ...MALFORMED],
@@ -418,7 +418,7 @@ describe('A token is refused', () => {
     const forged = await issuer.token({}, {}, forgerKey);
     await refuses(forged, 'the signature does not match', 'signature');
     const ofAnotherKind = await issuer.token({}, {}, await issuerKey('first', 'ES256'));
-    await refuses(ofAnotherKind, 'no key of the issuer fits');
+    await refuses(ofAnotherKind, "none of the issuer's keys matches");
   });
 
   const contents = { 'no JSON': 'plants', 'a list': '[]', null: 'null', 'no UTF-8': '\xFF' };

@@ -58,11 +58,11 @@ function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
     const digest = entry.sha256.toLowerCase();
     const first = places.get(digest);
     places.set(digest, first ?? entry.place);
-    const twice = first === undefined ? undefined : `the same digest as in ${first}`;
+    const twice = first === undefined ? undefined : `duplicate of the digest in ${first}`;
     const problem = tokenProblem(entry) ?? permissionsProblem(entry) ?? twice;
     return problem === undefined ? [] : [`${entry.place}: ${problem}`];
   });
-  if (entries.length === 0) problems.push('there is no token');
+  if (entries.length === 0) problems.push('no tokens found');
   if (problems.length > 0) throw new InvalidTokensError(problems);
   return entries.map(({ place, permissions, ...token }) =>
     permissions ? { ...token, permissions: permissions.filter(isPermission) } : token,
@@ -77,9 +77,9 @@ const MISPLACED = new RegExp(
 
 function permissionsProblem({ label, permissions = [] }: Entry): string | undefined {
   if (MISPLACED.test(label.normalize('NFKC')))
-    return 'the label must contain no square or curly bracket and no name of a permission: permissions are one list in [ ] at the end of the line';
+    return 'the label must not contain brackets or permission names: put permissions in one list in [ ] at the end of the line';
   if (permissions.every(isPermission)) return undefined;
-  return `the permissions must be some of: ${PERMISSIONS.join(', ')}`;
+  return `each permission must be one of: ${PERMISSIONS.join(', ')}`;
 }
 
 function isPermission(name: string): name is Permission {

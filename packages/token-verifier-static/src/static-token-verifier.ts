@@ -44,7 +44,7 @@ export class StaticTokenVerifier implements TokenVerifier {
     this.#refuseWhenClosed();
     const client = this.#known.get(tokenDigest(token));
     if (client === undefined) {
-      throw new InvalidTokenError('the token is not known', { reason: 'unknown token' });
+      throw new InvalidTokenError('the token is unknown', { reason: 'unknown token' });
     }
     return client;
   }

@@ -40,11 +40,11 @@ describe('A tokens file', () => {
   });
 
   const MISPLACED =
-    'the label must contain no square or curly bracket and no name of a permission: permissions are one list in [ ] at the end of the line';
-  const UNKNOWN = `the permissions must be some of: ${PERMISSIONS.join(', ')}`;
+    'the label must not contain brackets or permission names: put permissions in one list in [ ] at the end of the line';
+  const UNKNOWN = `each permission must be one of: ${PERMISSIONS.join(', ')}`;
   const refused: Record<string, readonly string[]> = {
-    '': ['there is no token'],
-    '\n# no token\n': ['there is no token'],
+    '': ['no tokens found'],
+    '\n# no token\n': ['no tokens found'],
     [`${A} nursery [read plants`]: [`line 1: ${MISPLACED}`],
     [`# ours\n${A} nursery \uFF3B\uFF3D`]: [`line 2: ${MISPLACED}`],
     [`${A} nursery {}`]: [`line 1: ${MISPLACED}`],
@@ -56,7 +56,7 @@ describe('A tokens file', () => {
     [`${A} nursery\nsecret nursery\n\n${B}\n${A.toUpperCase()} again`]: [
       'line 2: the digest must be 64 hexadecimal digits',
       'line 4: the label must be 1 to 64 printable characters',
-      'line 5: the same digest as in line 1',
+      'line 5: duplicate of the digest in line 1',
     ],
   };
 
@@ -75,7 +75,7 @@ describe('A tokens file', () => {
       fc.property(fc.array(word), (words) => {
         const problems = problemsOf(() => new StaticTokenVerifier(parseTokensFile(words.join(''))));
         const said =
-          /^(there is no token|line \d+: (the digest must be 64 hexadecimal digits|the label must be 1 to 64 printable characters|the permissions must be some of: [a-z ,]+|the label must contain no [a-z ]+: permissions are one list in \[ \] at the end of the line|the same digest as in line \d+))$/;
+          /^(no tokens found|line \d+: (the digest must be 64 hexadecimal digits|the label must be 1 to 64 printable characters|each permission must be one of: [a-z ,]+|the label must not contain [a-z ]+: put permissions in one list in \[ \] at the end of the line|duplicate of the digest in line \d+))$/;
         for (const problem of problems) expect(problem).to.match(said);
       }),
     );
@@ -110,7 +110,7 @@ describe('A list of token digests', () => {
     expect(problemsOf(() => parseTokensList(`${A},,secret,${A}`))).to.deep.equal([
       'token 2: the digest must be 64 hexadecimal digits',
       'token 3: the digest must be 64 hexadecimal digits',
-      'token 4: the same digest as in token 1',
+      'token 4: duplicate of the digest in token 1',
     ]);
     expect(() => parseTokensList(''))
       .to.throw(InvalidTokensError, 'token 1: the digest must be 64 hexadecimal digits')

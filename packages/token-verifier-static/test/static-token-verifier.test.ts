@@ -33,7 +33,7 @@ describeTokenVerifier(mocha, 'StaticTokenVerifier', open, {
 
 describe('StaticTokenVerifier', () => {
   it('refuses an unknown token without repeating it', async () => {
-    const refusal = new InvalidTokenError('the token is not known', { reason: 'unknown token' });
+    const refusal = new InvalidTokenError('the token is unknown', { reason: 'unknown token' });
     await rejects(verifier().verify('first token '), refusal);
   });
 

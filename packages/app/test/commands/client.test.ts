@@ -123,7 +123,7 @@ describe('plant-store import', () => {
       expect(await result(['import', file], env)).to.deep.equal({ code: 2, out: '', err });
       return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
     };
-    const before = await timersAfter('a-secret', 'the token is not known');
+    const before = await timersAfter('a-secret', 'the token is unknown');
     const why = 'the token does not permit creating plants';
     // A timer that is left would keep the process alive.
     expect(await timersAfter(CLIENT.ACCESS_TOKEN, why)).to.equal(before);

@@ -172,7 +172,7 @@ describe('A problem of the configuration', () => {
   const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const HTTPS = 'must be an https URL, or an http URL on the loopback interface, without a user';
   const FRAGMENT = 'fragment. Correct or unset it';
-  const SCOPE = 'must be a single scope as in RFC 6749, section 3.3. Correct or unset it';
+  const SCOPE = 'must be a single scope (RFC 6749, section 3.3). Correct or unset it';
   const HEADERS =
     'HEADERS_TIMEOUT_MS: must be at most REQUEST_TIMEOUT_MS, because the headers are part of the request. Lower it or raise REQUEST_TIMEOUT_MS';
   const NO_MANAGEMENT =
@@ -214,7 +214,7 @@ describe('A problem of the configuration', () => {
     ],
     [
       { ACCESS_TOKEN_SHA256: `${DIGEST},${DIGEST}` },
-      'ACCESS_TOKEN_SHA256: token 2: the same digest as in token 1. Set it to the second line printed by `plant-store token`; separate several digests with commas',
+      'ACCESS_TOKEN_SHA256: token 2: duplicate of the digest in token 1. Set it to the second line printed by `plant-store token`; separate several digests with commas',
     ],
     [
       { ACCESS_TOKENS_FILE: '/' },
@@ -227,7 +227,7 @@ describe('A problem of the configuration', () => {
         ...{ JWT_SCOPE: 'a b', JWT_READ_SCOPE: 'a b' },
       },
       `JWKS_URL: ${HTTPS} or a ${FRAGMENT}`,
-      'JWT_ALGORITHMS: must be some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519. Correct or unset it',
+      'JWT_ALGORITHMS: must be one or more of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519. Correct or unset it',
       `JWT_SCOPE: ${SCOPE}`,
       `JWT_READ_SCOPE: ${SCOPE}`,
     ],
