@@ -194,6 +194,17 @@ describe('A host', () => {
     expect(embedding.failed).to.have.length(3);
   });
 
+  it('does not print errors that the observer receives', async () => {
+    const dependencies = { ...embedding.dependencies, ready: () => Promise.reject(new Error()) };
+    for (const app of [new Koa().use(plantStoreRoutes(dependencies)), createApp(dependencies)]) {
+      const printed: Error[] = [];
+      app.onerror = (error) => void printed.push(error);
+      await fetch(`${await embedding.serve(app, false)}/readyz`);
+      expect(printed).to.deep.equal([]);
+    }
+    expect(embedding.failed).to.have.length(2);
+  });
+
   it('reports a body that ends early as a malformed request, with status 499', async () => {
     const socket = new Socket();
     const { observer } = embedding.dependencies;
