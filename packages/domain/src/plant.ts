@@ -1,7 +1,7 @@
-declare const checked: unique symbol;
+declare const valid: unique symbol;
 
 /** Id of a plant: a `bigint` that passes {@link isPlantId}. Source: docs/specification.md, "NewPlant" (`id`, int64). */
-export type PlantId = bigint & { readonly [checked]: 'PlantId' };
+export type PlantId = bigint & { readonly [valid]: 'PlantId' };
 
 /** The smallest id, -2^63. */
 export const MIN_PLANT_ID = -9223372036854775808n;
@@ -9,7 +9,7 @@ export const MIN_PLANT_ID = -9223372036854775808n;
 /** The largest id, 2^63 - 1. */
 export const MAX_PLANT_ID = 9223372036854775807n;
 
-/** The rule that {@link isPlantId} checks, worded for error messages. */
+/** The rule of {@link isPlantId}, worded for error messages. */
 export const PLANT_ID_RULE = `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
 
 /** Returns whether a whole number is in the range of int64, from {@link MIN_PLANT_ID} to {@link MAX_PLANT_ID}. */
@@ -24,13 +24,13 @@ export interface Plant {
   readonly tag?: string;
 }
 
-/** A plant to be created, already checked by {@link newPlant}. Source: docs/specification.md, "NewPlant". */
+/** A plant to be created, already validated by {@link newPlant}. Source: docs/specification.md, "NewPlant". */
 export interface NewPlant extends Plant {
   readonly id: PlantId;
-  readonly [checked]: 'NewPlant';
+  readonly [valid]: 'NewPlant';
 }
 
-/** The fields of a plant to be created, not yet checked. */
+/** The fields of a plant to be created, not yet validated. */
 export interface NewPlantFields {
   readonly id: bigint;
   readonly name: string;

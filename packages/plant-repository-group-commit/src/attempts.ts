@@ -21,25 +21,20 @@ export class Attempt implements PlantBatch {
   /** Whether its plants were queued again while it was still in flight, because its reply may be lost. */
   hasTimedOut = false;
   stopTimer: () => void = () => undefined;
-  readonly #onSend: (attempt: Attempt) => void;
+  readonly #attempts: Attempts;
 
-  constructor(
-    plants: readonly PendingPlant[],
-    timeLimitMs: number,
-    releaseSlot: () => void,
-    onSend: (attempt: Attempt) => void,
-  ) {
+  constructor(attempts: Attempts, plants: readonly PendingPlant[], releaseSlot: () => void) {
+    this.#attempts = attempts;
     this.plants = plants;
-    this.timeLimitMs = timeLimitMs;
+    this.timeLimitMs = attempts.timeLimitMs(plants);
     this.releaseSlot = releaseSlot;
-    this.#onSend = onSend;
   }
 
   take(): readonly PendingPlant[] {
     if (this.sent) return this.sent;
     this.sent = this.plants.filter(({ isSettled }) => !isSettled);
     for (const plant of this.sent) plant.beginInsert();
-    this.#onSend(this);
+    this.#attempts.start(this);
     return this.sent;
   }
 }

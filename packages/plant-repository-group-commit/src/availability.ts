@@ -30,6 +30,8 @@ export class Availability {
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
   /** The error of `ready` and of failed reads; `undefined` if the last check found the storage available. */
   problem: StorageUnavailableError | undefined;
+  /** Aborts when the connection of anything that is sent before the next check is considered lost. */
+  lost = this.#connections.signal;
   /** True once a check has succeeded, even if it was slow. */
   wasReached = false;
   #finding: Finding | undefined;
@@ -47,11 +49,6 @@ export class Availability {
     this.#options = options;
     options.closing.addEventListener('abort', () => this.#cancelNext());
     void this.#keepChecking(CHECK_INTERVAL_MS);
-  }
-
-  /** A signal that aborts when the connection of anything sent now is considered lost. */
-  get lost(): AbortSignal {
-    return this.#connections.signal;
   }
 
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
@@ -96,6 +93,7 @@ export class Availability {
     this.wasReached ||= problem === undefined || problem.finding === 'slow';
     this.#become(problem);
     this.#connections.count(clock.now(), problem === undefined);
+    this.lost = this.#connections.signal;
   }
 
   #become(found: Problem | undefined): void {

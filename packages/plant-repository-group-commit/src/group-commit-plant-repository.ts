@@ -16,7 +16,7 @@ import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { meaningOf } from './finding.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantStorage } from './plant-storage.js';
-import { type BatchTracer, NO_TRACER, type StorageObserver } from './telemetry.js';
+import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 const READ_AGAIN_AFTER_MS = 100;
 
@@ -52,7 +52,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   #closed: Promise<void> | undefined;
 
   constructor(storage: PlantStorage, options: GroupCommitPlantRepositoryOptions = {}) {
-    const { observer = () => undefined, tracer = NO_TRACER } = options;
+    const { observer = () => undefined, tracer } = options;
     const { signal: closing } = this.#closing;
     const availability = new Availability({ storage, observer, closing, clock: CLOCK });
     this.#storage = storage;

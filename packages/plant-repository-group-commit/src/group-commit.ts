@@ -2,7 +2,7 @@ import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import { type Clock, NoResponseError } from './clock.js';
-import { meaningOf } from './finding.js';
+import { type InsertOutcome, meaningOf } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
@@ -17,19 +17,24 @@ export interface GroupCommitOptions {
   readonly storage: PlantStorage;
   readonly availability: Pick<Availability, keyof Availability>;
   readonly observer: StorageObserver;
-  readonly tracer: BatchTracer;
+  readonly tracer?: BatchTracer | undefined;
   readonly clock: Clock;
 }
 
 /**
  * Stores many plants with one insert, and determines the outcome of each ({@link PendingPlant}).
  *
- *     add ─> queued ─> sent ─> written: stored
- *              ^        ├───> its id exists: looked up ─> stored, taken
- *              ├────────┴───> not written, and it passes; unknown; no reply in time
- *              └── in smaller inserts ─ not written, because of the batch
- *     sent ─> not written, because of the plant: refused; because of the administrator: unavailable
- *     at any time ─> its deadline: unavailable, or unknown if an insert may have written it
+ *     add ─> queued ─> sent ─> is it written?
+ *              ^                 yes ─────────────────────────> stored
+ *              │                 id exists ─> mark looked up ─> stored, or taken
+ *              ├─ after 50 ms ── unknown
+ *              │                 no: who must act?
+ *              ├─ after 50 ms ──── nobody, or the batch
+ *              │                   the plant ─────────────────> refused
+ *              │                   an administrator ──────────> unavailable
+ *              └─ after 1 s ──── no reply yet
+ *
+ *     at its deadline, wherever it is ─> unavailable, or unknown if an insert may have written it
  *
  * An {@link InsertQueue} groups plants into an {@link Attempt}, which is one insert. A plant is inserted again with the
  * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
@@ -63,9 +68,7 @@ export class GroupCommit {
     const { ordinary, suspects } = storage.limits;
     const attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
     const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
-      void this.#carryOut(
-        new Attempt(plants, attempts.timeLimitMs(plants), releaseSlot, (it) => attempts.start(it)),
-      );
+      void this.#carryOut(new Attempt(attempts, plants, releaseSlot));
     const shared = { insert, clock, startIntervalMs: () => attempts.startIntervalMs };
     this.#attempts = attempts;
     this.#ordinary = new InsertQueue({ ...shared, slots: ordinary, waits: true });
@@ -86,7 +89,7 @@ export class GroupCommit {
         else resolve();
       };
       const deadline = addedAt + timeLimitMs;
-      const call = { size, addedAt, deadline, caller: tracer.caller(), settled };
+      const call = { size, addedAt, deadline, caller: tracer?.caller(), settled };
       // A caller may change its object later.
       const pending = new PendingPlant({ ...plant }, storage.newMark(), call);
       this.#pending.add(pending);
@@ -182,32 +185,40 @@ export class GroupCommit {
     }
   }
 
-  /** Applies the result of an insert and returns the plants whose ids must be looked up. */
+  /** Tells each plant what an insert has found out. Returns the plants whose marks must be looked up. */
   #conclude({ plants, sent, sentAt }: Attempt, result: InsertResult): readonly PendingPlant[] {
     const { outcomes, error } = result;
     if (!sent) this.#concludeUnsent(plants, result);
     if (!sent || sent.length === 0) return [];
-    const durationMs = this.#options.clock.now() - sentAt;
-    this.#options.observer({
-      type: 'batch written',
-      plants: sent.length,
-      durationMs,
-      failure: error,
-    });
+    const { observer, clock } = this.#options;
+    const durationMs = clock.now() - sentAt;
+    observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
     if (outcomes !== 'unknown' && outcomes !== 'no server') this.#attempts.countReply(sentAt);
-    const toLookUp: PendingPlant[] = [];
-    for (const [at, plant] of sent.entries()) {
+    return sent.filter((plant, at) => {
       const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unknown');
-      const { written, mustAct } = plant.endInsert(outcome, error);
-      if (written === 'unknown' || mustAct === 'batch') plant.suspect(sent.length);
-      if (mustAct === 'administrator') this.#reject(plant);
-      if (typeof outcome === 'object' && 'reason' in outcome && plant.isSettled) {
+      return this.#concludeOne(plant, outcome, error, sent.length);
+    });
+  }
+
+  /** Returns whether the mark of the committed plant with its id must be looked up. */
+  #concludeOne(
+    plant: PendingPlant,
+    outcome: InsertOutcome,
+    cause: unknown,
+    together: number,
+  ): boolean {
+    const { written, mustAct } = plant.endInsert(outcome, cause);
+    if (plant.isSettled) {
+      const isRefusal = typeof outcome === 'object' && 'reason' in outcome;
+      if (isRefusal) {
         this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...outcome });
       }
-      const isLookedUp = written === 'id exists' || mustAct === 'plant';
-      if (isLookedUp && !plant.isSettled) toLookUp.push(plant);
+      return false;
     }
-    return toLookUp;
+    if (written === 'unknown' || mustAct === 'batch') plant.suspect(together);
+    if (mustAct === 'administrator') this.#reject(plant);
+    // An earlier insert may have written it before the rule that refuses it was added.
+    return written === 'id exists' || mustAct === 'plant';
   }
 
   #concludeUnsent(plants: readonly PendingPlant[], { outcomes, error }: InsertResult): void {
@@ -243,8 +254,10 @@ export class GroupCommit {
   }
 
   #traced<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
+    const { tracer } = this.#options;
+    if (!tracer) return command();
     const callers = plants.map(({ call }) => call.caller);
-    return this.#options.tracer.run(name, callers, command);
+    return tracer.run(name, callers, command);
   }
 
   /** Plants of an attempt without a reply are queued again, because another attempt may settle them. */

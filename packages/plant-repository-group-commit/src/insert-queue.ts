@@ -67,17 +67,15 @@ export class InsertQueue {
     if (this.#plants.size === 0) this.#endWait();
   }
 
-  /** The plants of a turn share an insert: an idle queue waits until its promises have settled, another until its end. */
+  /** The plants of one turn of the event loop share an insert. */
   #startSoon(): void {
     if (this.#isStarting) return;
-    const isIdle = this.#inFlight === 0;
-    if (!isIdle && !this.#isDue()) {
+    if (!this.#isDue()) {
       this.#startLater();
       return;
     }
     this.#isStarting = true;
-    const soon = isIdle ? process.nextTick : setImmediate;
-    soon(() => {
+    setImmediate(() => {
       this.#isStarting = false;
       this.#start();
     });

@@ -51,8 +51,3 @@ export interface BatchTracer<Caller = unknown> {
   /** Runs one command for the plants of these callers, at once and exactly once. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;
 }
-
-export const NO_TRACER: BatchTracer = {
-  caller: () => undefined,
-  run: (_name, _callers, command) => command(),
-};

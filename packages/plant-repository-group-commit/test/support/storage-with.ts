@@ -3,7 +3,6 @@ import { newPlant } from '@plant-store/domain';
 import type { Finding } from '../../src/finding.js';
 import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
 import type { InsertResult, PlantBatch, PlantStorage, Problem } from '../../src/plant-storage.js';
-import { NO_TRACER } from '../../src/telemetry.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
@@ -55,7 +54,6 @@ export function groupCommitWith(options: Partial<GroupCommitOptions> = {}): Grou
     storage: storageWith(),
     availability: AVAILABLE,
     observer: () => undefined,
-    tracer: NO_TRACER,
     clock: new VirtualTime(),
     ...options,
   });
