@@ -11,6 +11,7 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { type CreateFailure, failuresOfCreate, newPlantParser } from '@plant-store/plant-json';
+import { expectNdjson } from './expect-ndjson.js';
 import { type Line, readLines } from './read-lines.js';
 
 /** A line that was not stored. */
@@ -79,6 +80,8 @@ export class PlantImport {
   /**
    * Imports the input. Resolves with the number of its last line when each line is accounted for. May be called once.
    *
+   * Rejects with {@link NotNdjsonError} before anything is stored, if the first line is imported and is not a JSON object.
+   *
    * Rejects when each line that was read is accounted for, with the reason of the signal or the error of the input. Rejects
    * when the creates in progress have settled, with `PermissionDeniedError`, the error of `reject`, or
    * `StorageUnavailableError`: then nothing was stored since `nextLine` was first tried, also not its plant. Later plants can
@@ -94,7 +97,8 @@ export class PlantImport {
     let places = HALF_LINES;
     let last = 0;
     try {
-      for await (const line of readLines(input, maxLineBytes)) {
+      const checked = fromLine === 1 ? expectNdjson(input) : input;
+      for await (const line of readLines(checked, maxLineBytes)) {
         if (ending.aborted) break;
         last = line.number;
         if (last < fromLine) continue;

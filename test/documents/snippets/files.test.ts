@@ -5,10 +5,12 @@ import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { newDatabase } from '@plant-store/test-servers/mongod';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
+import { BSON } from 'mongodb';
 import { findChecker } from '../../../deploy/test/support/checkers.js';
 import { snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 
+const { EJSON, Long, ObjectId } = BSON;
 const NUMBER = /\d+$/;
 const ID = '9007199254740993';
 /** More lines than an import reads ahead. */
@@ -42,6 +44,34 @@ describe('The commands of docs/files.md', function () {
       expect(terminal.read('rejects.ndjson')).to.include(invalid);
       await terminal.run(block("jq -r 'select(.error !="));
       expect(terminal.read('corrected.ndjson')).to.equal(`${text}\n`);
+    });
+
+    it('convert the lines of mongoexport, and CSV, exactly', async function () {
+      findChecker(this, 'python3');
+      const ids = ['9007199254740993', '-9223372036854775808', '7'];
+      const name = '\\ "_id":1, é';
+      const expected = ids.map((id) => ({ id, name }));
+      const stored = (text: string) =>
+        text
+          .split('\n')
+          .filter(Boolean)
+          .map((it) => parseNewPlant(Buffer.from(it)))
+          .map((plant) => ({ id: `${plant.id}`, name: plant.name }));
+      const documents = ids.map((id) => ({ _id: Long.fromString(id), name, mark: new ObjectId() }));
+      const canonical = documents
+        .map((it) => `${EJSON.stringify(it, { relaxed: false })}\n`)
+        .join('');
+      // The relaxed form of the library for JavaScript would round.
+      const relaxed = canonical.replace(/\{"\$numberLong":"(-?\d+)"\}/g, '$1');
+      for (const lines of [canonical, relaxed]) {
+        terminal.write('mongoexport.ndjson', lines);
+        await terminal.run(block('sed -E'));
+        expect(stored(terminal.read('plants.ndjson'))).to.deep.equal(expected);
+      }
+      const quoted = `"${name.replaceAll('"', '""')}"`;
+      terminal.write('plants.csv', `id,name\n${ids.map((id) => `${id},${quoted}\n`).join('')}`);
+      await terminal.run(block('python3 -c'));
+      expect(stored(terminal.read('plants.ndjson'))).to.deep.equal(expected);
     });
 
     it('resume an import that was stopped', async () => {

@@ -1,4 +1,4 @@
-import { PlantImport } from '@plant-store/plants-ndjson';
+import { NotNdjsonError, PlantImport } from '@plant-store/plants-ndjson';
 import { ids } from '../container.js';
 import { type Arguments, countOf, UsageError } from './arguments.js';
 import { runAsClient } from './client.js';
@@ -41,7 +41,11 @@ export async function importPlants(
       },
       resume: () => `--from-line ${plantImport.nextLine}`,
       async run() {
-        const last = await plantImport.run(file === '-' ? process.stdin : readerOf(file));
+        const input = file === '-' ? process.stdin : readerOf(file);
+        const last = await plantImport.run(input).catch((error: unknown) => {
+          if (!(error instanceof NotNdjsonError)) throw error;
+          throw new UsageError(`import: ${error.message}`);
+        });
         if (fromLine <= last + 1) return plantImport.rejected.size === 0 ? 0 : 1;
         const rule = `must be at most ${last + 1}, because the input has ${last} lines`;
         throw new UsageError(`import: --from-line ${rule}, got '${fromLine}'`);

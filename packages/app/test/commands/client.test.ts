@@ -63,6 +63,13 @@ describe('plant-store import', () => {
     expect(await imported([corrected])).to.include({ code: 0, err: 'stored: 1\n' });
   });
 
+  it('ends with 2 and stores nothing when the file has another form', async () => {
+    const lines = numbered(3).map((line) => line.replace('\n', ',\n'));
+    const { code, out, err } = await imported([write([...lines, plantLine(4)])]);
+    expect([code, out]).to.deep.equal([2, '']);
+    expect(err).to.match(/^plant-store: import: the input is JSON with commas .* sed '.*'\n$/);
+  });
+
   it('begins at --from-line, which is not after the end', async () => {
     const file = write(['[]\n', '[]\n', plantLine(3)]);
     expect(await imported([file, '--from-line', '3'])).to.include({ code: 0, err: 'stored: 1\n' });
