@@ -19,8 +19,8 @@ const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
 const MAX_NAME_LENGTH = 128;
 
 /**
- * Reads the algorithm and the key name from the header of a token. Ignores parameters with the place of
- * keys, such as `jku`: a token must not choose its own keys.
+ * Reads the algorithm and the key name from the header of a token. Ignores parameters that say where keys
+ * are, such as `jku`: a token must not choose its own keys.
  *
  * @throws {InvalidTokenError} if the header does not belong to an access token, whatever the signature.
  */
@@ -69,9 +69,9 @@ function isFor(audience: string, { aud = [], client_id, azp }: JWTPayload): bool
 }
 
 /**
- * Since the type `JWT` is accepted, an ID token or a refresh token with the right audience could pass:
- * Keycloak (`typ`) and Cognito (`token_use`) mark them in the claims, OpenID Connect by hashes. A token that
- * is bound to a key (`cnf`, RFC 7800) is valid only with a proof of possession, which is not checked here.
+ * Since the type `JWT` is accepted, an ID or refresh token with the right audience could pass. Keycloak (`typ`) and
+ * Cognito (`token_use`) mark these in the claims; OpenID Connect adds hashes to ID tokens. A token bound to a key (`cnf`,
+ * RFC 7800) needs a proof of possession, which is not checked here.
  */
 function refuseOtherUses(claims: JWTPayload): void {
   const { typ = 'Bearer', token_use: use = 'access', at_hash, c_hash, cnf } = claims;
@@ -81,7 +81,7 @@ function refuseOtherUses(claims: JWTPayload): void {
   if (cnf !== undefined) throw notAnAccessToken('the token is bound to a key');
 }
 
-/** Printable ASCII of limited length, so that no name of a client can break a log line. */
+/** Printable ASCII of limited length, so that no client name can break a log line. */
 function nameOf(claims: JWTPayload, nameClaim: string): string {
   const claimed = [nameClaim, 'sub', 'client_id', 'azp'].map((claim) => claims[claim]);
   const names = claimed.filter((name) => typeof name === 'string');

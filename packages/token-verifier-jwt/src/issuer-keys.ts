@@ -10,7 +10,7 @@ import type { TokenObserver } from './token-event.js';
 
 const REFRESH_INTERVAL_MS = 5 * 60 * 1_000;
 const RETRY_INTERVAL_MS = 10_000;
-/** Between fetches for tokens with unknown keys. */
+/** The minimum time between fetches for tokens with unknown keys. */
 const MIN_INTERVAL_MS = 1_000;
 const MAX_FETCH_MS = 12_000;
 /** How long a call waits for fetches, so that it takes less than 2 seconds. */
@@ -18,11 +18,11 @@ const MAX_WAIT_MS = 1_500;
 const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
 const MAX_VERIFIED = 10_000;
 
-/** Time, which a test replaces by one that it advances itself. */
+/** A clock. A test passes one that it advances itself. */
 export interface Clock {
-  /** Returns milliseconds of a monotonic clock. */
+  /** Returns monotonic time in milliseconds. */
   now(): number;
-  /** Calls `act` once, after some milliseconds. */
+  /** Calls `act` once, after this many milliseconds. */
   after(ms: number, act: () => void): void;
 }
 
@@ -35,7 +35,7 @@ export type FetchKeys = (
   fetching: (url: URL) => void,
 ) => Promise<JSONWebKeySet>;
 
-/** The clients of the latest tokens that were verified with some keys, by digests, never by tokens. */
+/** The clients of the latest tokens verified with a set of keys, by token digest, never by token. */
 export class VerifiedClients extends Map<string, { client: Client; until: number }> {
   override set(digest: string, verified: { client: Client; until: number }): this {
     const [oldest] = this.size < MAX_VERIFIED ? [] : this.keys();
@@ -44,9 +44,9 @@ export class VerifiedClients extends Map<string, { client: Client; until: number
   }
 }
 
-/** The keys of an issuer, fetched regularly and for unknown keys. Trusted for an hour, even if later fetches fail. */
+/** The keys of an issuer, fetched regularly and for tokens of unknown keys. Trusted for an hour, even if later fetches fail. */
 export class IssuerKeys {
-  /** Another map as soon as the keys have changed. */
+  /** A new map whenever the keys have changed. */
   verified = new VerifiedClients();
   readonly #clock: Clock;
   readonly #observer: TokenObserver;
@@ -61,7 +61,7 @@ export class IssuerKeys {
   #fetching: Promise<void> | undefined;
   /** Ends the fetch under way. `AbortSignal.any` would leak memory on Node.js 20. */
   #abort = new AbortController();
-  /** The next fetch for tokens, until it begins, and the earliest time for it. */
+  /** The next fetch for tokens, until it begins, and its earliest time. */
   #next: Promise<void> | undefined;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Why the latest fetch failed. */
@@ -81,16 +81,16 @@ export class IssuerKeys {
     return this.#clock.now() - this.#fetchedAt < MAX_KEY_AGE_MS;
   }
 
-  /** Resolves when there are trusted keys. Otherwise rejects like {@link fitting}. */
+  /** Resolves once there are trusted keys. Otherwise rejects like {@link fitting}. */
   async ready(): Promise<void> {
     if (this.areTrusted) return;
     await Promise.race([this.#fetching ?? this.#fetchForTokens(), this.#late()]);
   }
 
   /**
-   * Yields the trusted keys that fit a token: several when it or the issuer names none. Fetches the keys, and yields
-   * again, until a fetch has ended that began after the call: then there is no other key. Rejects with
-   * `TokenVerifierUnavailableError` when a fetch fails, or takes too long.
+   * Yields the trusted keys that fit a token: several if it or the issuer names none. Then fetches the keys and yields
+   * again, until a fetch that began after the call has ended: then there are no other keys. Rejects with
+   * `TokenVerifierUnavailableError` if a fetch fails or takes too long.
    */
   async *fitting(header: JWSHeaderParameters): AsyncGenerator<readonly CryptoKey[]> {
     const earlier = this.#fetching;
@@ -124,7 +124,7 @@ export class IssuerKeys {
     if (!this.#closing.aborted) this.#clock.after(pauseMs, () => this.#fetchRegularly());
   }
 
-  /** At most once a second, and in 10 seconds once while they fail. All tokens that wait share one fetch. */
+  /** At most once a second, or once in 10 seconds while fetches fail. All waiting tokens share one fetch. */
   #fetchForTokens(): Promise<void> {
     const waitMs = this.#nextAt - this.#clock.now();
     if (waitMs > 0 && this.#failure !== undefined) return Promise.reject(this.#failure);
@@ -175,7 +175,7 @@ export class IssuerKeys {
     return abort.signal;
   }
 
-  /** Rejects after the time that a call may wait. */
+  /** Rejects once a call has waited as long as it may. */
   #late(): Promise<never> {
     return new Promise((_, reject) => {
       const late = () => new Error(`${this.#url}: ${noResponse(MAX_WAIT_MS).message}`);

@@ -2,14 +2,23 @@ import { PERMISSIONS, type Permission } from '@plant-store/domain';
 import type { TokenObserver } from './token-event.js';
 
 const SIGNATURE_ALGORITHMS: readonly string[] = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
 ];
 
-/** The signature algorithms that are accepted by default. */
+/** The signature algorithms accepted by default. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** The options of a `JwtTokenVerifier`: whose tokens it accepts, and for whom. */
+/** Whose tokens a `JwtTokenVerifier` accepts, and for whom. */
 export interface JwtTokenVerifierOptions {
   /** The `iss` of every token, compared exactly. Without `jwksUrl`, the keys are found through its metadata. */
   readonly issuer: string;
@@ -17,7 +26,7 @@ export interface JwtTokenVerifierOptions {
   readonly audience: string;
   /** The URL of the issuer's keys: https, or http on the loopback interface. By default, the metadata names it. */
   readonly jwksUrl?: string | undefined;
-  /** The signature algorithms that are accepted, {@link DEFAULT_ALGORITHMS} by default. */
+  /** The accepted signature algorithms, {@link DEFAULT_ALGORITHMS} by default. */
   readonly algorithms?: readonly string[] | undefined;
   /**
    * The scope, role or permission of the issuer that each permission needs. Without one, every valid token has the permission if it is among
@@ -32,13 +41,13 @@ export interface JwtTokenVerifierOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** An invalid option, and what it must be. Never contains the value. */
+/** An invalid option, and what it must be. Never contains its value. */
 export interface OptionProblem {
   readonly option: keyof JwtTokenVerifierOptions | `scopes.${Permission}`;
   readonly expected: string;
 }
 
-/** Returns every problem of the options; an empty list when they are valid. */
+/** Returns every problem of the options: none if they are valid. */
 export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProblem[] {
   const { issuer, audience, jwksUrl, algorithms = DEFAULT_ALGORITHMS, scopes = {} } = options;
   const url = 'an https URL, or an http URL on the loopback interface, without a user';
@@ -58,7 +67,7 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
   return problems;
 }
 
-/** `none` and HMAC are not among them: with those, anyone who knows the public key could sign. */
+/** Without `none` and HMAC, with which anyone who knows the public key could sign. */
 function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
   return (
     algorithms.length > 0 &&

@@ -16,7 +16,7 @@ import {
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
 
-/** Why a token is invalid, by its invalid claim. */
+/** The reason that a token is invalid, by its invalid claim. */
 const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
   ['iss', 'issuer'],
   ['nbf', 'not yet valid'],
@@ -25,7 +25,7 @@ const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
 /**
  * Accepts signed access tokens (RFC 9068) of one issuer, verified with the keys that it publishes.
  *
- * Starts to fetch the keys when constructed, and trusts them for an hour. {@link ready} reports a failure.
+ * Starts fetching the keys when constructed, and trusts them for an hour. {@link ready} reports a failure.
  *
  * @example
  * ```ts
@@ -92,7 +92,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     throw new InvalidTokenError("none of the issuer's keys matches", { reason: 'unknown key' });
   }
 
-  /** Resolves with `undefined` when the token was not signed with this key. */
+  /** Resolves with `undefined` if the token was not signed with this key. */
   async #claims(key: CryptoKey, token: string): Promise<JWTPayload | undefined> {
     const { issuer, algorithms, now } = this.#options;
     try {
@@ -111,7 +111,7 @@ export class JwtTokenVerifier implements TokenVerifier {
   }
 }
 
-/** Has no cause, since jose's errors contain the claims of the token. */
+/** Without a cause, because jose's errors contain the claims of the token. */
 function invalidToken(error: errors.JOSEError): InvalidTokenError {
   if (error instanceof errors.JWTExpired) {
     return new InvalidTokenError('the token has expired', { reason: 'expired' });

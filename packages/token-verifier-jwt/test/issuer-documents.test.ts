@@ -19,12 +19,12 @@ describe("The issuer's documents", () => {
 
   afterEach(() => Object.assign(globalThis, { fetch }));
 
-  /** Publishes metadata that differ from the right ones, at the place of the configured issuer or another one. */
+  /** Publishes metadata that differs from the valid one in this, at the issuer's place or another. */
   function publishMetadata(changed: object, place = METADATA): void {
     issuer.publish(place, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks`, ...changed });
   }
 
-  /** Resolves when a verifier cannot fetch the keys, for this reason, and refuses no token. */
+  /** Resolves if a verifier cannot fetch the keys for this reason, and refuses no token. */
   async function expectNotFetched(reason: string): Promise<void> {
     const verifier = issuer.verifier();
     const error: unknown = await verifier.ready().catch((failure: unknown) => failure);
@@ -65,14 +65,14 @@ describe("The issuer's documents", () => {
       expect(issuer.requests).not.to.contain('/jwks');
     });
 
-    it('unless that may not be trusted', async () => {
+    it('unless that is not trusted', async () => {
       for (const uri of ['http://192.0.2.1/jwks', 'jwks', 7, undefined]) {
         publishMetadata({ jwks_uri: uri });
         await expectNotFetched('contains no trusted jwks_uri');
       }
     });
 
-    it('also when the keys have moved, and the latest one while the metadata cannot be used', async () => {
+    it('even after the keys have moved; without usable metadata, the last known URL stays', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       publishMetadata({ jwks_uri: `${issuer.url}/moved` });
@@ -138,7 +138,7 @@ describe("The issuer's documents", () => {
     'is of an unknown type': (key) => ({ ...key, kty: 'PLANT' }),
     'is a secret': () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'second', alg: 'ES256' }),
     'is private': (_, privateKey) => ({ ...privateKey, kid: 'second', alg: 'ES256' }),
-    'is of RSA with less than 2048 bits': () => ({ ...publicKey.export({ format: 'jwk' }) }),
+    'is an RSA key of less than 2048 bits': () => ({ ...publicKey.export({ format: 'jwk' }) }),
   };
 
   for (const [what, unusableKey] of Object.entries(unusable)) {
@@ -162,7 +162,7 @@ describe("The issuer's documents", () => {
   }
 
   for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
-    it(`hold no key: ${JSON.stringify(body)}`, async () => {
+    it(`contain no key: ${JSON.stringify(body)}`, async () => {
       issuer.publish('/jwks', body);
       await expectNotFetched(NO_KEY);
     });
@@ -197,7 +197,7 @@ describe("The issuer's documents", () => {
     await expectNotFetched(`the response exceeds ${LIMIT} bytes`);
   });
 
-  it('come from a server whose certificate is trusted', async () => {
+  it('come only from a server with a trusted certificate', async () => {
     const codes = ['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'];
     const unable = ['VERIFY_LEAF_SIGNATURE', 'GET_ISSUER_CERT', 'GET_ISSUER_CERT_LOCALLY'];
     for (const code of [...codes, ...unable.map((it) => `UNABLE_TO_${it}`), 'ENOTFOUND']) {

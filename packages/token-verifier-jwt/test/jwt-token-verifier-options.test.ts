@@ -44,7 +44,7 @@ describe('The options of a JwtTokenVerifier', () => {
     { scopes: { 'create plants': 'plants"' } },
   ];
 
-  it('are refused with the values that are accepted', () => {
+  it('are refused with the rule', () => {
     const url = 'an https URL, or an http URL on the loopback interface, without a user';
     expect(jwtOptionProblems({ issuer: '', audience: '' })).to.deep.equal([
       { option: 'issuer', expected: `${url}, a query or a fragment` },
@@ -70,7 +70,7 @@ describe('The options of a JwtTokenVerifier', () => {
     });
   }
 
-  it('are refused by the constructor with every problem, and without secrets', () => {
+  it('are refused by the constructor with every problem but no secret', () => {
     const invalid = {
       issuer: '',
       audience: '',

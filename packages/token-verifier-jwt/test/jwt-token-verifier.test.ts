@@ -20,7 +20,7 @@ describe('JwtTokenVerifier', () => {
 
   startEach((started) => (issuer = started));
 
-  /** A verifier, and faults of its issuer, each of which lasts `lasting` milliseconds on the verifier's clock. */
+  /** Opens a verifier whose issuer can fail; each fault lasts `lasting` milliseconds on the verifier's clock. */
   async function open(lasting: number): Promise<OpenVerifier> {
     const exp = issuer.seconds + 10 * HOURS_IN_SECONDS;
     const scopes = { 'create plants': 'plants:create', 'read plants': 'plants:read' };
@@ -60,11 +60,11 @@ describe('JwtTokenVerifier', () => {
     };
   }
 
-  describeTokenVerifier(mocha, 'JwtTokenVerifier with keys that are no longer trusted', () =>
+  describeTokenVerifier(mocha, 'JwtTokenVerifier with expired keys', () =>
     open(2 * HOURS_IN_SECONDS * 1000),
   );
 
-  describeTokenVerifier(mocha, 'JwtTokenVerifier with keys that are trusted', () => open(0));
+  describeTokenVerifier(mocha, 'JwtTokenVerifier with trusted keys', () => open(0));
 
   describe('The client of a signed token', () => {
     const both = { client_id: 'shop', azp: 'party' };
@@ -84,7 +84,7 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('is named by the claim that is configured, if the token has it', async () => {
+    it('is named by the configured claim, if the token has it', async () => {
       const verifier = issuer.verifier({ nameClaim: 'azp' });
       const named = async (azp: unknown) =>
         (await verifier.verify(await issuer.token({ azp }))).name;
@@ -119,7 +119,7 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('may create and read plants with any valid token when no scope is configured', async () => {
+    it('may create and read plants if no scope is configured', async () => {
       const client = await issuer.verifier().verify(await issuer.token());
       expect([...client.permissions]).to.deep.equal(['create plants', 'read plants']);
     });
@@ -140,7 +140,7 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('may be for several services, and used up to 30 seconds before `nbf` and after `exp`', async () => {
+    it('may name several audiences, and is valid 30 seconds before `nbf` and after `exp`', async () => {
       const aud = ['https://animals.example', issuer.claims().aud];
       const [nbf, exp] = [issuer.seconds + 30, issuer.seconds - 29];
       for (const claims of [{ aud }, { nbf }, { exp }])
@@ -178,7 +178,7 @@ describe('JwtTokenVerifier', () => {
     }
 
     for (const aud of [other, [other], '', [''], null, {}, 7, [[audience]]]) {
-      it(`is not one with the audience ${JSON.stringify(aud)}, even for our client`, async () => {
+      it(`does not have the audience ${JSON.stringify(aud)}, even for our client`, async () => {
         const token = await issuer.token({ aud, client_id: audience, azp: audience });
         await rejects(issuer.verifier({ audience }).verify(token), { reason: 'audience' });
       });
@@ -186,7 +186,7 @@ describe('JwtTokenVerifier', () => {
   });
 
   describe('A key of an issuer', () => {
-    it('without a name is tried after others, and picked up with the first token that no other one verifies', async () => {
+    it('without a `kid` is tried last, and fetched when no other key matches', async () => {
       const nameless = () => issuerKey(undefined);
       const [first, other, next] = [await nameless(), await nameless(), await nameless()];
       issuer.keys = [first, other];
@@ -200,7 +200,7 @@ describe('JwtTokenVerifier', () => {
       await verify(next);
     });
 
-    it('is trusted for an hour of uptime, although the clock is set back', async () => {
+    it('is trusted for an hour of uptime, even if the clock is set back', async () => {
       const verifier = issuer.verifier({ now: undefined });
       const token = await issuer.token();
       await verifier.verify(token);
@@ -215,7 +215,7 @@ describe('JwtTokenVerifier', () => {
       });
     });
 
-    it('does not refuse a token that is being verified when the verifier is closed', async () => {
+    it('is no reason to refuse a token when the verifier is closed during a check', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       const token = await issuer.token({}, { kid: 'unknown' });
@@ -228,7 +228,7 @@ describe('JwtTokenVerifier', () => {
   });
 
   describe('A verified token', () => {
-    /** Returns a verifier, and whether the client of each token was cached. */
+    /** Returns a verifier, and for each token whether its client was cached. */
     function recording() {
       const cached: boolean[] = [];
       const verifier = issuer.verifier({
@@ -239,7 +239,7 @@ describe('JwtTokenVerifier', () => {
       return { verifier, cached };
     }
 
-    it('is cached until its expiry, although it is accepted for 30 seconds more', async () => {
+    it('is cached until it expires, and accepted for 30 seconds more', async () => {
       const { verifier, cached } = recording();
       await verifier.ready();
       const token = await issuer.token({ exp: issuer.seconds + 60 });
@@ -255,7 +255,7 @@ describe('JwtTokenVerifier', () => {
       expect(cached).to.deep.equal([false, true, false, false, false, false]);
     });
 
-    it('is dropped from the cache when 10,000 were verified after it', () => {
+    it('is forgotten after 10,000 others', () => {
       const verified = new VerifiedClients();
       const client = authenticatedClient('gardener', []);
       for (let index = 0; index <= 10_000; index += 1)
@@ -263,7 +263,7 @@ describe('JwtTokenVerifier', () => {
       expect([verified.has('0'), verified.has('1')]).to.deep.equal([false, true]);
     });
 
-    it('is forgotten with its key, even one withdrawn while the token was being verified', async () => {
+    it('is forgotten when its key is withdrawn, even during the verification', async () => {
       const { verifier } = recording();
       const token = await issuer.token();
       await verifier.ready();
@@ -290,7 +290,7 @@ describe('JwtTokenVerifier', () => {
       await rejects(verifier.verify(token), { reason: 'unknown key' });
     });
 
-    it('is dropped from the cache when the keys change, and only then', async () => {
+    it('is forgotten when the keys change, and only then', async () => {
       const { verifier, cached } = recording();
       const token = await issuer.token();
       const fetchAgain = async () => {
@@ -324,7 +324,7 @@ describe('A token is refused', () => {
 
   startEach((started) => (issuer = started), 'RS256');
 
-  /** Resolves when a verifier that has accepted another token refuses this one, which gets no part of its error. */
+  /** Resolves when a verifier that has accepted another token refuses this one. */
   async function refuses(token: string, message?: string, reason?: InvalidTokenReason) {
     const verifier = issuer.verifier();
     await verifier.verify(await issuer.token());
@@ -364,19 +364,19 @@ describe('A token is refused', () => {
     'of another type': [{}, { typ: 'logout+jwt' }, ...TYPE],
     'of a type with parameters': [{}, { typ: 'application/jwt; a=b' }, ...TYPE],
     'of an empty type': [{}, { typ: '' }, ...TYPE],
-    'of a type that is no text': [{}, { typ: ['at+jwt'] }, ...TYPE],
+    'of a type that is not a string': [{}, { typ: ['at+jwt'] }, ...TYPE],
     'that is an ID token of Keycloak': [{ typ: 'ID' }, { typ: 'JWT' }, ...USE],
     'that is an ID token of Cognito': [{ token_use: 'id' }, { typ: 'JWT' }, ...USE],
     'that is an ID token with the hash of an access token': [{ at_hash: 'MTIz' }, {}, ...USE],
     'that is an ID token with the hash of a code': [{ c_hash: 'MTIz' }, {}, ...USE],
     'that is bound to a key of the client': [{ cnf: { jkt: 'a' } }, {}, ...BOUND],
-    'with critical extensions, also one that jose supports': [
+    'with critical extensions, even one that jose supports': [
       {},
       { crit: ['b64'], b64: true },
       'the header contains critical extensions',
       'not an access token',
     ],
-    'with a key name that is not a text': [{}, { kid: 7 }, ...MALFORMED],
+    'with a key name that is not a string': [{}, { kid: 7 }, ...MALFORMED],
   };
 
   for (const [what, [claims, header, ...why]] of Object.entries(refused)) {
@@ -406,7 +406,7 @@ describe('A token is refused', () => {
     }
   });
 
-  it('with an algorithm that its key supports but the options do not list', async () => {
+  it('with an algorithm that its key supports but the options leave out', async () => {
     const { alg: _, ...published } = issuer.key.published;
     issuer.keys = [{ ...issuer.key, published }];
     const verifier = issuer.verifier({ algorithms: ['PS256'] });
@@ -414,17 +414,17 @@ describe('A token is refused', () => {
     await rejects(verifier.verify(token), { reason: 'algorithm' });
   });
 
-  it('that names a known key but was signed with another, also one of another kind', async () => {
+  it('that names a known key but was signed with another, even of another kind', async () => {
     const forged = await issuer.token({}, {}, forgerKey);
     await refuses(forged, 'the signature does not match', 'signature');
     const ofAnotherKind = await issuer.token({}, {}, await issuerKey('first', 'ES256'));
     await refuses(ofAnotherKind, "none of the issuer's keys matches");
   });
 
-  const contents = { 'no JSON': 'plants', 'a list': '[]', null: 'null', 'no UTF-8': '\xFF' };
+  const contents = { 'not JSON': 'plants', 'a list': '[]', null: 'null', 'not UTF-8': '\xFF' };
 
   for (const [what, content] of Object.entries(contents)) {
-    it(`whose header is ${what}, or whose claims are, even with a valid signature`, async () => {
+    it(`whose header or claims are ${what}, even with a valid signature`, async () => {
       const bytes = Buffer.from(content, 'latin1');
       const [, ...rest] = (await issuer.token()).split('.');
       await refuses([bytes.toString('base64url'), ...rest].join('.'), ...MALFORMED);
@@ -433,7 +433,7 @@ describe('A token is refused', () => {
     });
   }
 
-  it('that is encrypted, or of another form', async () => {
+  it('that is encrypted or has another form', async () => {
     const token = await issuer.token();
     for (const other of [`${token}.a.b`, token.replace('.', '..'), `${token}=`, `${token}+/`]) {
       await refuses(other, ...MALFORMED);
@@ -441,13 +441,13 @@ describe('A token is refused', () => {
   });
 
   const headers: Readonly<Record<string, (url: string, jwk: JWK) => Part>> = {
-    'jku and an unknown key name': (jku) => ({ jku, kid: 'forged' }),
-    x5u: (x5u) => ({ x5u }),
-    'jwk and without a key name': (_, jwk) => ({ jwk, kid: undefined }),
-    x5c: (_, { n }) => ({ x5c: [n] }),
+    '`jku`, with an unknown key name': (jku) => ({ jku, kid: 'forged' }),
+    '`x5u`': (x5u) => ({ x5u }),
+    '`jwk`, without a key name': (_, jwk) => ({ jwk, kid: undefined }),
+    '`x5c`': (_, { n }) => ({ x5c: [n] }),
   };
   for (const [what, header] of Object.entries(headers)) {
-    it(`that brings its own key with ${what}, which is not fetched`, async () => {
+    it(`that brings its own key in ${what}, without fetching it`, async () => {
       const { published } = forgerKey;
       issuer.publish('/forged', { keys: [published] });
       await refuses(await issuer.token({}, header(`${issuer.url}/forged`, published), forgerKey));

@@ -1,7 +1,7 @@
 import { PERMISSIONS, type Permission } from '@plant-store/domain';
 import { type TokenDigest, tokenProblem } from './token-digest.js';
 
-/** The text is not a valid list of tokens. Each problem names its place and never repeats the text. */
+/** The tokens file or list is invalid. Each problem names its place and never repeats the text. */
 export class InvalidTokensError extends Error {
   override readonly name = 'InvalidTokensError';
   readonly code = 'INVALID_TOKENS';
@@ -13,17 +13,17 @@ export class InvalidTokensError extends Error {
   }
 }
 
-/** One token of a text, and its place, such as `line 3`. The permissions are checked last. */
+/** One token of a file or list, and its place, such as `line 3`. The permissions are checked last. */
 interface Entry extends Omit<TokenDigest, 'permissions'> {
   readonly place: string;
   readonly permissions?: readonly string[] | undefined;
 }
 
 /**
- * Reads a tokens file: on each line `digest label`, or `digest label [permission, permission]`. `#`, at the beginning or
- * after a space, begins a comment. Labels may repeat, digests may not. A label must not seem to name permissions itself.
+ * Reads a tokens file. Each line is `digest label` or `digest label [permission, permission]`; a `#` at its beginning or
+ * after a space starts a comment. Labels may repeat, digests may not. A label must not look as if it named permissions.
  *
- * @throws {InvalidTokensError} with every problem and its line; also without a token, as in a file that is being written.
+ * @throws {InvalidTokensError} with every problem and its line, or if there is no token, as in a file being written.
  */
 export function parseTokensFile(text: string): TokenDigest[] {
   return checkedEntries(

@@ -11,8 +11,8 @@ import { type TokenDigest, tokenDigest, tokenProblem } from './token-digest.js';
 /**
  * Accepts the tokens whose SHA-256 digests it was given; it never holds a token itself.
  *
- * Finds a token by its digest. The time that this takes reveals nothing about a token: a client cannot choose a token
- * whose digest begins with given digits.
+ * Looks tokens up by digest. How long that takes reveals nothing about a token: a client cannot choose a token whose digest
+ * begins with given digits.
  *
  * @example
  * ```ts
@@ -29,13 +29,13 @@ export class StaticTokenVerifier implements TokenVerifier {
 
   /**
    * @param digests Several may share a label, as the old and the new token of one client do.
-   * @throws {TypeError} when a digest or a label is not as {@link TokenDigest} describes it.
+   * @throws {TypeError} if a digest or a label breaks the rules of {@link TokenDigest}.
    */
   constructor(digests: readonly TokenDigest[]) {
     this.#known = knownTokens(digests);
   }
 
-  /** Replaces all accepted tokens at once. @throws {TypeError} like the constructor: then the old ones stay accepted. */
+  /** Replaces all accepted tokens at once. @throws {TypeError} like the constructor; then the old ones stay accepted. */
   replace(digests: readonly TokenDigest[]): void {
     this.#known = knownTokens(digests);
   }

@@ -22,7 +22,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('A tokens file', () => {
-  it('may have comments, empty lines, tabs, a byte order mark, any end of line, and a label twice', () => {
+  it('may have comments, empty lines, tabs, a byte order mark, any line ending, and repeated labels', () => {
     const text = `# ours\r\n\r\n \t\r\n${A}\t C#-client 2 # since May\r\n  # theirs\n  ${B} C#-client 2`;
     for (const file of [text, `\uFEFF${text}`, `\uFEFF${A} C#-client 2\n${B} C#-client 2\n`])
       expect(parseTokensFile(file)).to.deep.equal([
@@ -31,7 +31,7 @@ describe('A tokens file', () => {
       ]);
   });
 
-  it('may name the permissions of a token after its label', () => {
+  it('may list the permissions of a token after its label', () => {
     const text = `${A} nursery\t[create plants ,read plants] # since May\n${B} a (b) <c>, d[ ]`;
     expect(parseTokensFile(text)).to.deep.equal([
       { sha256: A, label: 'nursery', permissions: ['create plants', 'read plants'] },
@@ -66,7 +66,7 @@ describe('A tokens file', () => {
     });
   }
 
-  it('is refused without repeating its text unless a verifier can be made from it', () => {
+  it('is either usable, or refused without repeating its text', () => {
     const word = fc.oneof(
       fc.constantFrom(A, B, '#', ' ', '\n', '\t', '[', ']', 'label', ...PERMISSIONS),
       fc.string(),
@@ -81,7 +81,7 @@ describe('A tokens file', () => {
     );
   });
 
-  it('gives all permissions to no token after whose label there is a bracket or a permission', () => {
+  it('grants no default permissions if a bracket or a permission follows the label', () => {
     const word = fc.constantFrom('[', ']', '#', ' ', '\t', ',', 'label', ...PERMISSIONS);
     fc.assert(
       fc.property(fc.array(word), (words) => {
@@ -99,14 +99,14 @@ describe('A tokens file', () => {
 });
 
 describe('A list of token digests', () => {
-  it('is separated by commas, and labels the tokens by their numbers', () => {
+  it('is separated by commas, and labels tokens by number', () => {
     expect(parseTokensList(`${A}, ${B}`)).to.deep.equal([
       { sha256: A, label: 'token 1' },
       { sha256: B, label: 'token 2' },
     ]);
   });
 
-  it('is refused with every problem and the number of its entry', () => {
+  it('is refused with every problem and its entry number', () => {
     expect(problemsOf(() => parseTokensList(`${A},,secret,${A}`))).to.deep.equal([
       'token 2: the digest must be 64 hexadecimal digits',
       'token 3: the digest must be 64 hexadecimal digits',

@@ -55,7 +55,7 @@ describe('StaticTokenVerifier', () => {
 });
 
 describe('Replacing the tokens of a StaticTokenVerifier', () => {
-  it('accepts the new tokens and no longer the old ones', async () => {
+  it('accepts the new tokens and refuses the old ones', async () => {
     const replaced = verifier();
     replaced.replace([known('second token', 'second'), known('fourth token', 'fourth')]);
     expect((await replaced.verify('second token')).name).to.equal('second');
@@ -63,7 +63,7 @@ describe('Replacing the tokens of a StaticTokenVerifier', () => {
     await rejects(replaced.verify('first token'), InvalidTokenError);
   });
 
-  it('keeps all of the old tokens when one of the new ones is invalid', async () => {
+  it('keeps all old tokens if a new one is invalid', async () => {
     const replaced = verifier();
     const invalid = [known('fourth token', 'fourth'), { sha256: 'abc', label: 'invalid' }];
     expect(() => replaced.replace(invalid)).to.throw(TypeError);

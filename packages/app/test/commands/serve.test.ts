@@ -123,7 +123,9 @@ describe('The start of the service', () => {
     const silent = await silentServer();
     const url = `http://${silent.host}/keys`;
     const issuer = {
-      ...{ JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants', JWKS_URL: url },
+      JWT_ISSUER: 'https://login.example.com',
+      JWT_AUDIENCE: 'plants',
+      JWKS_URL: url,
       ACCESS_TOKEN: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl',
     };
     const problem = `JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (${url}: no response within 1500 ms)`;
@@ -353,7 +355,9 @@ describe('The tokens of the service', () => {
   it('are named in the log by JWT_NAME_CLAIM', async () => {
     const issuer = await startIssuer();
     const { create, responded } = await startVerifying({
-      ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_NAME_CLAIM: 'iss' },
+      JWT_ISSUER: issuer.url,
+      JWT_AUDIENCE: AUDIENCE,
+      JWT_NAME_CLAIM: 'iss',
     });
     await create(await issuer.token());
     expect(await responded()).to.have.nested.property('[0].client', issuer.url);
@@ -362,7 +366,10 @@ describe('The tokens of the service', () => {
   it('permit an export only with JWT_READ_SCOPE', async () => {
     const issuer = await startIssuer();
     const env = {
-      ...{ NODE_ENV: 'test', STORAGE: 'memory', JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE },
+      NODE_ENV: 'test',
+      STORAGE: 'memory',
+      JWT_ISSUER: issuer.url,
+      JWT_AUDIENCE: AUDIENCE,
       ACCESS_TOKEN: await issuer.token(),
     };
     const read = (scope: string) => result(['export'], { ...env, JWT_READ_SCOPE: scope });

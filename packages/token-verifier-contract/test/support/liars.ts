@@ -33,8 +33,14 @@ const ALTERED: Readonly<Record<string, string>> = {
 
 /** Names that no client may have; the last two are its token, and a part of it. */
 const NAMES = [
-  ...['', 'x'.repeat(129), 'a\nb', 'a\u0000b', 'a\uD800b', 'a\u200Eb'],
-  ...[GARDENER, 'that-was-given-to-the'],
+  '',
+  'x'.repeat(129),
+  'a\nb',
+  'a\u0000b',
+  'a\uD800b',
+  'a\u200Eb',
+  GARDENER,
+  'that-was-given-to-the',
 ];
 
 /** Verifiers that accept each of these tokens as the gardener's: always, or once that one was verified. */

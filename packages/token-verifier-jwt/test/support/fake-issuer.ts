@@ -10,7 +10,7 @@ import {
   SignJWT,
 } from 'jose';
 
-/** A key pair of the issuer: the private key that it signs with, and the public key that it publishes. */
+/** A key pair of the issuer: it signs with the private key, and publishes the public one. */
 export interface IssuerKey {
   readonly privateKey: CryptoKey;
   readonly published: JWK;
@@ -60,7 +60,7 @@ export class FakeIssuer extends LoopbackServer {
     this.keys = [key];
   }
 
-  /** Responds with a document from now on. */
+  /** Responds at this path with a document from now on. */
   publish(path: string, document: unknown): void {
     this.handlers.set(path, json(document));
   }
@@ -90,7 +90,7 @@ export class FakeIssuer extends LoopbackServer {
     return { iss, aud: AUDIENCE, sub: 'gardener', iat: seconds, exp: seconds + 300 };
   }
 
-  /** Makes a valid token, except for the claims, the header and the key that are given. */
+  /** Makes a token that is valid except for the given claims, header and key. */
   async token(
     claims: Record<string, unknown> = {},
     header: Record<string, unknown> = {},
@@ -103,7 +103,7 @@ export class FakeIssuer extends LoopbackServer {
   }
 }
 
-/** Starts an issuer before each test of a suite, and stops it afterwards. All have one key. */
+/** Starts an issuer before each test of a suite, and stops it afterwards. All of them share one key. */
 export function startEach(use: (issuer: FakeIssuer) => void, alg?: string): void {
   let key: IssuerKey;
   let issuer: FakeIssuer;
