@@ -1,5 +1,5 @@
 // Writes which version and which commit this build is to a file beside the compiled service. Every place that shows
-// the version reads it: `npm ci`, `npm run build`, `npm start`, the Dockerfile and the release call this.
+// the version reads it: `npm run build`, `npm start`, `npm test`, the Dockerfile and the release call this.
 //
 //   1.2.0+abc1234             the commit with the tag v1.2.0, without a change
 //   1.3.0-dev+abc1234         any other commit; the manifests have the version of the next release

@@ -54,7 +54,7 @@ const tests = [...MOCHA, ...given, ...specs];
 const STEPS = {
   all: { lint: LINT, types: TYPES, tests },
   unit: { types: TYPES, tests },
-  slow: { tests },
+  slow: { types: TYPES, tests },
   built: { tests },
 }[suite];
 
@@ -62,6 +62,7 @@ if (!existsSync('node_modules/mocha')) {
   process.stderr.write('The dependencies are not installed: run npm ci first.\n');
   process.exit(1);
 }
+await import('./identify.js');
 const failed = Object.keys(STEPS).filter((step) => {
   const [program, ...args] = STEPS[step];
   const path = `node_modules/${program}`;

@@ -1,17 +1,14 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { needsMongod } from '@plant-store/test-servers/mongod';
-import { skipWithout } from '@plant-store/test-servers/programs';
+import { slowPackage } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { root } from '../../test/root.js';
 import { run } from '../../test/run.js';
 
-const agents = join(root, 'deploy/test/agents/node_modules');
 const FILE =
   'packages/plant-repository-mongodb/dist/test/mongo-plant-repository.driver-facts.test.js';
 
 /** Datadog's agent changes the comment of each command, and sends nothing to another machine. */
-const AGENT = ['--require', join(agents, 'dd-trace/init.js')];
+let agent: string;
 const ENVIRONMENT = {
   DD_DBM_PROPAGATION_MODE: 'full',
   DD_TRACE_AGENT_URL: 'http://127.0.0.1:9',
@@ -27,13 +24,12 @@ describe('The store with a preloaded agent', function () {
 
   before(async function () {
     await needsMongod.call(this);
-    // It is large, so `npm install` leaves it out.
-    if (!existsSync(agents)) skipWithout(this, 'no agent: run npm ci in deploy/test/agents');
+    agent = slowPackage(this, 'dd-trace/init.js');
   });
 
   it('reports true outcomes', async () => {
     const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--no-color', '--exit'];
-    const args = [...AGENT, ...mocha, '--timeout', '60000', ...TESTS, FILE];
+    const args = ['--require', agent, ...mocha, '--timeout', '60000', ...TESTS, FILE];
     const env = { ...process.env, ...ENVIRONMENT };
     const { stdout } = await run(process.execPath, args, { cwd: root, env });
     expect(stdout).to.match(/✔ .* the replies to its inserts are lost/);

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -8,7 +7,6 @@ import { connect as connectTls } from 'node:tls';
 import { until as untilTrue } from '@plant-store/contract-suite';
 import { freePort, listen } from '@plant-store/faulty-network';
 import { failuresOfCreate } from '@plant-store/plant-json';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
 import { needsMongod, ReplicaSet } from '@plant-store/test-servers/mongod';
 import { skipWithout } from '@plant-store/test-servers/programs';
 import {
@@ -73,7 +71,6 @@ async function imitate(listener: RequestListener): Promise<string> {
 describe('The proxies of deploy/proxies', function () {
   this.timeout(180_000);
 
-  let certificates: Record<'certificate' | 'ca', string>;
   let set: ReplicaSet;
   let settings: Record<string, string>;
   let instances: Service[];
@@ -83,10 +80,6 @@ describe('The proxies of deploy/proxies', function () {
 
   before(async function () {
     await needsMongod.call(this);
-    const folder = await CertificateFolder.create();
-    const subject = { subject: 'CN=plants', addresses: ['127.0.0.1'] };
-    const certificate = await folder.issue('server.pem', subject);
-    certificates = { certificate, ca: readFileSync(folder.authority, 'utf8') };
     set = await ReplicaSet.start({ members: 1 });
     const TRUSTED_PROXIES = '127.0.0.1';
     settings = { ACCESS_TOKEN_SHA256, MONGODB_URI: set.uri, SHUTDOWN_DELAY_MS, TRUSTED_PROXIES };
@@ -94,8 +87,7 @@ describe('The proxies of deploy/proxies', function () {
     instances = [one, two];
     hosts = [new URL(one.address).host, new URL(two.address).host];
     for (const name of proxyNames) {
-      if (findProxy(name) !== undefined)
-        proxies.set(name, await startProxy(name, hosts, certificates));
+      if (findProxy(name) !== undefined) proxies.set(name, await startProxy(name, hosts));
     }
   });
 
@@ -161,7 +153,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       it('limits the rate of each client, before they are sent', async () => {
-        const other = await startProxy(name, hosts, certificates);
+        const other = await startProxy(name, hosts);
         const busy = http1Client(other);
         const wrong = { authorization: 'Bearer unknown' };
         const found = await Promise.all(
@@ -177,7 +169,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       it('locks nobody out for longer than 10 s, while 700 clients send only the beginning of a request', async () => {
-        const other = await startProxy(name, hosts, certificates);
+        const other = await startProxy(name, hosts);
         const { ca, origin } = other;
         const port = Number(new URL(origin).port);
         const slow: Socket[] = [];
@@ -219,7 +211,7 @@ describe('The proxies of deploy/proxies', function () {
 
       it('sends a create to the other instance when one refuses the connection, also before a health check', async () => {
         const refusing = `127.0.0.1:${await freePort()}`;
-        const other = await startProxy(name, [refusing, hosts[0]], certificates, false);
+        const other = await startProxy(name, [refusing, hosts[0]], false);
         for (let count = 0; count < 10; count += 1) {
           const parts = () => ({ body: count % 2 === 0 ? freshPlant() : [...freshPlant()] });
           for (const { status } of await replies(other, parts)) expect(status).to.equal(200);
@@ -229,7 +221,7 @@ describe('The proxies of deploy/proxies', function () {
       if (kinds[name].healthCheck !== undefined) {
         it('sends nothing to an instance that is not ready while the other one is ready', async () => {
           const lost = await imitate((_, response) => response.writeHead(503).end());
-          const other = await startProxy(name, [lost, hosts[0]], certificates);
+          const other = await startProxy(name, [lost, hosts[0]]);
           await until(async () => {
             const all = Array.from({ length: 20 }, () =>
               replies(other, () => ({ body: freshPlant() })),
@@ -255,7 +247,7 @@ describe('The proxies of deploy/proxies', function () {
             });
           const closes = await crash((socket) => socket.destroy());
           const resets = await crash((socket) => socket.resetAndDestroy());
-          const other = await startProxy(name, [closes, resets], certificates);
+          const other = await startProxy(name, [closes, resets]);
           const sent: string[] = [];
           let unknown = 0;
           for (const client of [http1Client(other), await http2Client(other)]) {

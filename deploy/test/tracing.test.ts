@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { newDatabase } from '@plant-store/test-servers/mongod';
+import { slowPackage } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -15,7 +16,7 @@ import { expect } from 'chai';
 import { snippet, withReal } from '../../test/documents/support/snippet.js';
 import { root, temporaryFolder } from '../../test/root.js';
 
-const PRELOAD = pathToFileURL(join(root, 'deploy/test/tracing/preload.js')).href;
+const PRELOAD = pathToFileURL(join(root, 'deploy/test/support/tracing-preload.js')).href;
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
 const FLAGS = withReal(snippet('docs/tracing.md', 'node --import').slice('node '.length), {
   '@opentelemetry/auto-instrumentations-node/register': PRELOAD,
@@ -26,7 +27,7 @@ const MONGODB = '@opentelemetry/instrumentation-mongodb';
 /** `SpanKind.SERVER` of OpenTelemetry's API. */
 const SERVER = 1;
 
-/** A span that `preload.js` has written, in the order of their ends. */
+/** A span that `tracing-preload.js` has written, in the order of their ends. */
 interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -63,6 +64,9 @@ async function sendAll({ address }: Service): Promise<void> {
 
 describe('A service with instrumentation preloaded', function () {
   this.timeout(120_000);
+  before(function () {
+    slowPackage(this, '@opentelemetry/sdk-trace-node');
+  });
   afterEach(endAll);
 
   const spansFile = join(temporaryFolder(), 'spans.json');

@@ -55,9 +55,9 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(exported).to.match(/STORAGE: this storage cannot be read.*\nexit 2\n/);
   });
 
-  it('leaves npm run postgresql, whose connection string the service takes', async function () {
+  it('leaves npm run database, whose connection string the service takes', async function () {
     needsPostgresql.call(this);
-    const database = terminal.start('npm run postgresql');
+    const database = terminal.start('npm run database -- postgresql');
     const [line] = await database.printed(/^POSTGRESQL_URI=.*(?=\n)/m);
     await createPlant(terminal, `${line} npm start`);
   });

@@ -169,7 +169,8 @@ describe('The packages, installed from their tarballs', function () {
   for (const { folder: own, manifest } of published) {
     it(`have what they need, and nothing else: ${manifest.name}`, async () => {
       const files = filesIn(installed(manifest.name));
-      const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
+      const stale =
+        'after a file was moved, run `git clean -dfXq packages/*/dist` and `npm run build`';
       expect(files, stale).to.have.members(filesOf(own, manifest.bin === undefined));
       expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
       expect(manifest).to.deep.include({ engines });

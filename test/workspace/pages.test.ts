@@ -24,6 +24,7 @@ const USAGES: Readonly<Record<string, string>> = {
   'plant-store export': 'packages/app/src/main.ts',
   'npm run bench': 'benchmarks/src/bench/command.ts',
   'npm run demo': 'benchmarks/src/demo/command.ts',
+  'npm run database': 'test/servers/src/command.ts',
   'npm run release': 'scripts/release/command.ts',
 };
 

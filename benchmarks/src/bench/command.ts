@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findProgram } from '@plant-store/test-servers/programs';
 import { compare, type Sample } from './compare.js';
 import { tables, writeDocuments } from './report.js';
 import { startStorage, storages } from './storages.js';
@@ -27,7 +28,11 @@ const { values } = parseArgs({
   },
 });
 if (values.help) process.stdout.write(USAGE);
-else await bench();
+else if (findProgram('wrk')) await bench();
+else {
+  process.stderr.write('bench: no wrk on the PATH: install it. It sends the creates\n');
+  process.exitCode = 1;
+}
 
 async function bench(): Promise<void> {
   const rounds = values.quick ? 1 : Number(values.rounds);

@@ -1,11 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type RunningSubject, root } from '../peers.js';
 
-/** What a load generator reports. Times are milliseconds. */
+/** What wrk reports. Times are milliseconds. */
 interface Responses {
   readonly requests: number;
   /** Responses other than 2xx, and lost connections. */
@@ -21,9 +21,6 @@ export interface Figures extends Responses {
   /** The CPU time for one request in microseconds: of the server, then of the database. */
   readonly cpuUs: readonly number[];
 }
-
-/** The load generator: wrk, or autocannon where wrk is missing. */
-export const generator = spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'autocannon';
 
 export const sum = (values: readonly number[]) => values.reduce((total, it) => total + it, 0);
 
@@ -71,14 +68,9 @@ function command(
   connections: number,
   creates: number,
 ): [string, string[]] {
-  const folder = join(root, 'benchmarks');
-  if (generator === 'autocannon') {
-    const args = [url, token, `${connections}`, `${creates}`];
-    return [process.execPath, [join(folder, 'autocannon.js'), ...args]];
-  }
   // Windows of the same second must not have the same ids.
   const seed = randomInt(2 ** 31);
-  const script = `--script=${join(folder, 'create-plants.lua')}`;
+  const script = `--script=${join(root, 'benchmarks/create-plants.lua')}`;
   const limits = ['--threads=1', `--connections=${connections}`, `--duration=${LONG_ENOUGH}`];
   return ['wrk', [...limits, script, url, '--', token, `${creates}`, `${seed}`]];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from '../peers.js';
 import { chart } from './chart.js';
 import { CONNECTIONS, median, type Sample } from './compare.js';
-import { generator, sum } from './load.js';
+import { sum } from './load.js';
 
 const DOCUMENT = join(root, 'docs/evidence.md');
 const FIGURES = join(root, 'docs/performance.csv');
@@ -137,7 +137,7 @@ function machine(): string {
   const processors = `${cpus().length} CPUs (${cpus()[0]?.model ?? 'unknown'})`;
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const day = new Date().toISOString().slice(0, 10);
-  return `${day}, commit ${`${commit}`.trim()}, ${processors}, ${memory}, Node.js ${process.version}, ${generator}`;
+  return `${day}, commit ${`${commit}`.trim()}, ${processors}, ${memory}, Node.js ${process.version}`;
 }
 
 function drawing(samples: readonly Sample[]): string {

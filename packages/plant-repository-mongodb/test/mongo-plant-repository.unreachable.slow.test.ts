@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { skipWithout } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
@@ -45,7 +45,7 @@ describe('Without a server that responds', () => {
   });
 
   it('close releases everything, so that the process ends, also while files for TLS are read, or servers are monitored', async () => {
-    const { authority } = await CertificateFolder.create();
+    const { authority } = certificates;
     const script = `
       import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
       const uri = '${CLOSED_PORT}?tls=true&tlsCAFile=${encodeURIComponent(authority)}';

@@ -4,7 +4,7 @@ import {
   postgresqlUriProblem,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { readUri } from '../src/connection-string.js';
@@ -240,8 +240,8 @@ describe('A parameter', () => {
     });
   }
 
-  it('gives TLS with the authority of a file, whichever mode is asked for', async () => {
-    const { authority } = await CertificateFolder.create();
+  it('gives TLS with the authority of a file, whichever mode is asked for', () => {
+    const { authority } = certificates;
     expect(tlsOf(`${URI}?sslrootcert=${authority}`)).to.equal('verified');
     expect(tlsOf(`${URI}?sslmode=require&sslrootcert=${authority}`)).to.equal('verified');
     const compatible = `${URI}?uselibpqcompat=true&sslrootcert=${authority}`;

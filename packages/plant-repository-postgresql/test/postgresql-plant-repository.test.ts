@@ -20,7 +20,7 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { type PlantRow, plantOf, rowOf } from '../src/plant-row.js';
@@ -321,13 +321,7 @@ describeOnPostgresql('a store', () => {
   });
 
   describe('with TLS', () => {
-    let certificates: CertificateFolder;
-
-    before(async () => {
-      certificates = await CertificateFolder.create();
-      const addresses = ['127.0.0.1'];
-      await server.useTls(await certificates.issue('server.pem', { subject: 'CN=x', addresses }));
-    });
+    before(() => server.useTls(certificates.server));
 
     const trusting = () =>
       openWith({ sslmode: 'verify-full', sslrootcert: certificates.authority });

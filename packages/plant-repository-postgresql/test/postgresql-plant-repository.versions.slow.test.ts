@@ -5,7 +5,7 @@ import { needsDownloaded } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const PROGRAM = join(ROOT, 'test/servers/dist/src/postgresql/test-version.js');
+const PROGRAM = join(ROOT, 'test/servers/dist/src/test-version.js');
 
 /** The oldest and the newest, besides the one that is installed. */
 const VERSIONS = ['12', '18'];
@@ -16,9 +16,9 @@ describe('The suites of a store on PostgreSQL', function () {
   for (const version of VERSIONS) {
     it(`hold with version ${version}`, async function () {
       await needsDownloaded.call(this, version);
-      await promisify(execFile)(process.execPath, [PROGRAM, version], { cwd: ROOT }).catch(
-        ({ stdout, message }) => expect.fail(`${stdout}`.split(' passing ')[1] ?? message),
-      );
+      await promisify(execFile)(process.execPath, [PROGRAM, 'postgresql', version], {
+        cwd: ROOT,
+      }).catch(({ stdout, message }) => expect.fail(`${stdout}`.split(' passing ')[1] ?? message));
     });
   }
 });

@@ -15,6 +15,7 @@ import { Terminal } from '../support/terminal.js';
 /** In Node.js 20, `JSON.rawJSON` needs a flag. */
 const NODE = 'rawJSON' in JSON ? 'node' : 'node --harmony-json-parse-with-source';
 const ID = 9007199254740993n;
+const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;
 /** The address in the pages. */
 const SHOWN = 'http://127.0.0.1:3000';
 
@@ -34,6 +35,16 @@ describe('The commands of a page', function () {
     expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
     await terminal.run(test);
     expect(others).to.deep.equal([]);
+  });
+
+  it('end when a signal ends npm', async () => {
+    // npm passes it on to the shell between them.
+    const npm = terminal.start('exec npm start', { PORT: '0' });
+    await npm.printed(ADDRESS);
+    npm.child.kill('SIGTERM');
+    // At the end, nothing keeps the output open.
+    await npm.ended;
+    expect(npm.stdout()).to.include('"stopped"');
   });
 
   it('name npm ci when the dependencies are missing: npm start', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { findMongod, needsMongod } from '@plant-store/test-servers/mongod';
 import {
   ACCESS_TOKEN_SHA256,
@@ -30,7 +30,6 @@ describe('MongoDB in production', () => {
 
   it('is three members with access control and TLS, whose service survives the loss of the primary', async () => {
     const terminal = Terminal.atRoot();
-    const certificates = await CertificateFolder.create();
     const hosts = await Promise.all(HOSTS.map(async () => `127.0.0.1:${await freePort()}`));
     const tls = `tls=true&tlsCAFile=${encodeURIComponent(certificates.authority)}`;
     const first = `mongodb://${hosts[0]}/?directConnection=true&${tls}`;
@@ -40,10 +39,9 @@ describe('MongoDB in production', () => {
     const key = join(terminal.folder, 'key');
     try {
       await terminal.run(withReal(snippetOf('openssl rand'), { '/etc/mongodb/key': key }));
-      const server = { subject: 'CN=mongod', addresses: ['127.0.0.1'] };
       const files = {
         '/etc/mongodb/key': key,
-        '/etc/mongodb/node1.pem': await certificates.issue('server.pem', server),
+        '/etc/mongodb/node1.pem': certificates.server,
         '/etc/mongodb/ca.pem': certificates.authority,
       };
       await Promise.all(hosts.map((host) => startMember(terminal, host, files)));

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fail, until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { findProgram } from '@plant-store/test-servers/programs';
 import { type Running, watch } from '@plant-store/test-servers/service-process';
 import { withReal } from '../../../../test/documents/support/snippet.js';
@@ -115,21 +116,20 @@ const running: Running[] = [];
  * Starts a proxy of `deploy/proxies`, on loopback, in front of these instances. Resolves when it passes on requests.
  *
  * @param instances Host and port of each.
- * @param certificates The path of a certificate with its private key, and the certificate of its authority, in PEM.
  * @param checksHealth Whether it may check the health of the instances, as far as it does.
  */
 export async function startProxy(
   name: ProxyName,
   instances: readonly [string, string],
-  { certificate, ca }: Readonly<Record<'certificate' | 'ca', string>>,
   checksHealth = true,
 ): Promise<Target> {
   const port = await freePort();
+  const ca = readFileSync(certificates.authority, 'utf8');
   const target = { origin: `https://127.0.0.1:${port}`, ca };
   const { file, args, replaced, host = String, whole = String, healthCheck } = kinds[name];
   const path = join(temporaryFolder(), file);
   const hosts = instances.map((real, at) => [host(`plant-store-${at + 1}:3000`), host(real)]);
-  const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificate);
+  const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificates.server);
   const used = checksHealth ? text : text.replace(healthCheck ?? '', '');
   if (used === text && !checksHealth && healthCheck) throw new Error(`${file} has no health check`);
   writeFileSync(

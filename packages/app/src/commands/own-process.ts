@@ -17,6 +17,8 @@ import { promisify } from 'node:util';
 /** The parts of `process` that commands use; tests supply their own. */
 export interface OwnProcess extends EventEmitter {
   readonly env: NodeJS.ProcessEnv;
+  /** The id of the process that started it, or adopted it. */
+  readonly ppid?: number;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
@@ -33,6 +35,9 @@ export class StartError extends Error {
 
 /** Within this time, the same signal counts once: npm passes on a Ctrl-C that the terminal has sent to the service, too. */
 const REPEAT_MS = 250;
+
+/** How often a process that npm started checks that npm's shell is still there. */
+const SHELL_CHECK_MS = 200;
 
 /**
  * Returns a controller that aborts on SIGINT or SIGTERM, with the signal's name as its reason. A second signal ends the
@@ -53,7 +58,20 @@ export function stopOnSignals(process: OwnProcess): AbortController {
       process.exit(1);
     });
   }
+  whenShellOfNpmEnds(process, () => stopping.abort('SIGTERM'));
   return stopping;
+}
+
+/** npm passes a signal on to its shell. Most shells die of it and tell nobody; Windows has no `exec` to replace the shell. */
+function whenShellOfNpmEnds(process: OwnProcess, action: () => void): void {
+  const { env, ppid } = process;
+  if (env.npm_lifecycle_event === undefined) return;
+  const checking = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(checking);
+    action();
+  }, SHELL_CHECK_MS);
+  checking.unref();
 }
 
 /** Returns whether standard input or output is a terminal. When it is closed, a SIGHUP is sent. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:tls';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer, needsMongod, SecureMongod } from '@plant-store/test-servers/mongod';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
@@ -40,7 +40,7 @@ describe('What check prints about a misconfiguration', function () {
       MongodServer.start({ args: ['--replSet', 'plants'] }),
       MongodServer.start({ args: ['--nojournal'] }),
     ]);
-    server = await expiredServer(secure.certificates);
+    server = await expiredServer();
     expired = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const client = new MongoClient(unjournalled.uri);
     await client.db('Garden').createCollection(CAPPED, { capped: true, size: 4096 });
@@ -68,15 +68,12 @@ describe('What check prints about a misconfiguration', function () {
   });
 
   /** Returns connection strings without their scheme, with what is wrong. */
-  async function misconfigurations() {
-    const { certificates, clientCertificate, host, password, tls } = secure;
+  function misconfigurations() {
+    const { host, password, tls } = secure;
     const { host: plain } = unjournalled;
-    const stranger = await certificates.issue('stranger.pem', { subject: 'CN=stranger,O=Else' });
-    const late = await certificates.issue('late.pem', { subject: 'CN=late', expired: true });
-    const foreign = await (await CertificateFolder.create()).issue('x.pem', { subject: 'CN=x' });
     const key = (file: string) => `&tlsCertificateKeyFile=${encodeURIComponent(file)}`;
     const user = (name: string, word = password, query = 'authSource=admin') =>
-      `${name}:${encodeURIComponent(word)}@${host}/plant-store?${query}&${tls}${key(clientCertificate)}`;
+      `${name}:${encodeURIComponent(word)}@${host}/plant-store?${query}&${tls}${key(certificates.client)}`;
     const denied = 'plants are refused:';
     const refused = (why: string) => `the database at <host> refuses the credentials (${why})`;
     const wrong = refused(
@@ -98,7 +95,7 @@ describe('What check prints about a misconfiguration', function () {
         `${denied} an option needs the package snappy, which is not installed`,
       ],
       [
-        `${host}/?${tls}${key(stranger)}&authMechanism=MONGODB-X509`,
+        `${host}/?${tls}${key(certificates.stranger)}&authMechanism=MONGODB-X509`,
         refused('no user of $external has the subject of the certificate in tlsCertificateKeyFile'),
       ],
       [`${host}/`, unreachable('the server closed the connection: it may require tls=true')],
@@ -110,8 +107,14 @@ describe('What check prints about a misconfiguration', function () {
         unreachable('the certificate of the server is for another host name'),
       ],
       [`${host}/?${tls}`, unreachable(CLOSED, 'require a client certificate in', KEY)],
-      [`${host}/?${tls}${key(foreign)}`, unreachable(CLOSED, 'not trust the certificate in', KEY)],
-      [`${host}/?${tls}${key(late)}`, unreachable('the certificate in', KEY, 'has expired')],
+      [
+        `${host}/?${tls}${key(certificates.foreign)}`,
+        unreachable(CLOSED, 'not trust the certificate in', KEY),
+      ],
+      [
+        `${host}/?${tls}${key(certificates.expired)}`,
+        unreachable('the certificate in', KEY, 'has expired'),
+      ],
       [
         `${uninitiated.host}/`,
         'the database at <host> accepts no plants (the replica set is not initiated: run rs.initiate())',
@@ -133,9 +136,8 @@ async function linesFor(uri: string): Promise<string[]> {
 }
 
 /** Starts a server that ends every connection after the TLS handshake. `mongod` does not start with an expired certificate. */
-async function expiredServer(certificates: CertificateFolder): Promise<Server> {
-  const options = { subject: 'CN=x', addresses: ['127.0.0.1'], expired: true };
-  const pem = readFileSync(await certificates.issue('expired.pem', options));
+async function expiredServer(): Promise<Server> {
+  const pem = readFileSync(certificates.expired);
   const server = createServer({ cert: pem, key: pem }, (socket) => socket.end());
   server.on('tlsClientError', () => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');

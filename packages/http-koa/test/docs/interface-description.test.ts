@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type Config, createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import {
   type DescriptionOptions,
@@ -154,10 +154,9 @@ describe('The interface description', () => {
     for (const id of ids) expect(text).to.include(`"id": ${BigInt(id)},`);
   });
 
-  it('passes Redocly', async () => {
-    const config: Config = await createConfig({ extends: ['recommended-strict'] });
-    const found = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
-    expect(found.map(({ ruleId, message }) => ({ ruleId, message }))).to.deep.equal([]);
+  it('is valid OpenAPI, and its references lead somewhere', async () => {
+    const { valid, errors } = await new Validator().validate(printed);
+    expect(valid, JSON.stringify(errors)).to.equal(true);
   });
 });
 

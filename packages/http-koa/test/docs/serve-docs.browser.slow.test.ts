@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
 import { Embedding, TOKEN } from '../support/embedding.js';
 import { faintTexts, overflowing } from '../support/readability.js';
-import { launchChromium } from './support/chromium.js';
+import { type Browser, launchChromium } from './support/chromium.js';
 
 const PLANT = '{"id": 2, "name": "Bellis"}';
+
+/** A page of the browser. */
+type Page = Browser;
 
 /** Returns the part of the docs page about creating a plant. */
 const createPlant = (page: Page) => page.locator('[id$="-createPlant"]');
@@ -28,9 +30,9 @@ describe('The docs page in Chromium', function () {
     // All tests share the page, in this order, because loading it is slow.
     page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(15_000);
-    page.on('request', (request) => requested.push(new URL(request.url())));
-    page.on('pageerror', ({ message }) => complaints.push(message));
-    page.on('console', (message) => {
+    page.on('request', (request: { url(): string }) => requested.push(new URL(request.url())));
+    page.on('pageerror', ({ message }: Error) => complaints.push(message));
+    page.on('console', (message: { type(): string; text(): string }) => {
       if (/error|warning/.test(message.type())) complaints.push(message.text());
     });
     await page.goto(`${origin}/docs`);
@@ -76,7 +78,7 @@ describe('The docs page in Chromium', function () {
     const other = await page.context().newPage();
     const body =
       'globalThis.SwaggerUIBundle = ({ spec }) => { document.title = JSON.stringify(spec) }';
-    await other.route('**/swagger-ui-bundle.js', (route) =>
+    await other.route('**/swagger-ui-bundle.js', (route: { fulfill(response: object): void }) =>
       route.fulfill({ contentType: 'text/javascript', body }),
     );
     await other.goto(`${origin}/docs`);

@@ -1,5 +1,5 @@
 import { NoResponseError, type Problem } from '@plant-store/plant-repository-group-commit';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import {
   MongoMissingDependencyError,
@@ -69,12 +69,10 @@ describe('What an error means', () => {
     });
   }
 
-  it('depends on the certificate of the client', async () => {
-    const folder = await CertificateFolder.create();
+  it('depends on the certificate of the client', () => {
     const cause = (error: Error, tlsCertificateKeyFile: string) =>
       problemOf(error, undefined, { ...optionsOf(X509), tlsCertificateKeyFile }).cause.message;
-    const valid = await folder.issue('valid.pem', { subject: 'CN=a' });
-    const expired = await folder.issue('expired.pem', { subject: 'CN=a', expired: true });
+    const { client: valid, expired } = certificates;
     const closed = new MongoNetworkError('it closed');
     closed.addErrorLabel('HandshakeError');
     const untrusted =

@@ -1,12 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   InvalidMongoUriError,
   mongoPlantRepository,
   mongoUriProblem,
   type StorageEvent,
 } from '@plant-store/plant-repository-mongodb';
-import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import {
   createMongoClient,
@@ -172,18 +174,27 @@ describe('The options to which docs/databases.md gives fixed values', () => {
   });
 });
 
+/** The certificate and the private key in a file. */
+function partsOf(file: string): string[] {
+  return readFileSync(file, 'utf8').split(/(?=-----BEGIN PRIVATE)/);
+}
+
 describe('The files for TLS', () => {
   const PASSPHRASE = 'only-used-in-tests';
-  let folder: CertificateFolder;
-  let valid: string;
-  let certificate: string;
-  let key: string;
+  const { authority, client, stranger } = certificates;
+  const [certificate = '', key = ''] = partsOf(client);
+  let folder: string;
 
-  before(async () => {
-    folder = await CertificateFolder.create();
-    valid = await folder.issue('valid.pem', { subject: 'CN=client' });
-    [certificate = '', key = ''] = readFileSync(valid, 'utf8').split(/(?=-----BEGIN PRIVATE)/);
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
   });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function write(name: string, text: string): string {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  }
 
   const problemWith = (files: Record<string, string>) =>
     mongoUriProblem(`mongodb://host/?tls=true&${new URLSearchParams(files)}`);
@@ -191,9 +202,9 @@ describe('The files for TLS', () => {
   it('are accepted when they are valid, also with an encrypted key and its password', () => {
     const format = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
     const secret = createPrivateKey(key).export({ ...format, passphrase: PASSPHRASE });
-    const encrypted = folder.write('secret.pem', `${certificate}${secret}`);
-    const tlsCAFile = folder.authority;
-    expect(problemWith({ tlsCAFile, tlsCertificateKeyFile: valid })).to.equal(undefined);
+    const encrypted = write('secret.pem', `${certificate}${secret}`);
+    const files = { tlsCAFile: authority, tlsCertificateKeyFile: client };
+    expect(problemWith(files)).to.equal(undefined);
     const problem = (tlsCertificateKeyFilePassword: string) =>
       problemWith({ tlsCertificateKeyFile: encrypted, tlsCertificateKeyFilePassword });
     expect(problem(PASSPHRASE)).to.equal(undefined);
@@ -201,18 +212,17 @@ describe('The files for TLS', () => {
   });
 
   it('are refused without TLS, which they do not turn on', () => {
-    const problem = mongoUriProblem(`mongodb://host?tlsCAFile=${folder.authority}`);
+    const problem = mongoUriProblem(`mongodb://host?tlsCAFile=${authority}`);
     expect(problem).to.equal('tlsCAFile needs tls=true: without it, nothing is encrypted');
   });
 
-  it('are refused with what they must have, and why', async () => {
-    const other = readFileSync(await folder.issue('other.pem', { subject: 'CN=other' }), 'utf8');
-    const missing = folder.write('missing.pem', certificate);
-    const mismatch = folder.write('mismatch.pem', `${certificate}${other.split(/(?=-----B)/)[1]}`);
+  it('are refused with what they must have, and why', () => {
+    const missing = write('missing.pem', certificate);
+    const mismatch = write('mismatch.pem', `${certificate}${partsOf(stranger)[1]}`);
     for (const [option, file, reason] of [
       ['tlsCAFile', '/no/such/file', /must have a certificate in PEM \(ENOENT\)$/],
-      ['tlsCAFile', folder.write('wrong.pem', 'nothing'), /must have a certificate in PEM/],
-      ['tlsCRLFile', folder.write('crl.pem', 'nothing'), /must have a revocation list in PEM/],
+      ['tlsCAFile', write('wrong.pem', 'nothing'), /must have a certificate in PEM/],
+      ['tlsCRLFile', write('crl.pem', 'nothing'), /must have a revocation list in PEM/],
       ['tlsCertificateKeyFile', missing, /a certificate and its private key/],
       ['tlsCertificateKeyFile', mismatch, /\(ERR_OSSL_X509_KEY_VALUES_MISMATCH\)$/],
     ] as const) {

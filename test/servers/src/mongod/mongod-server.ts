@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
 import { type Document, MongoClient } from 'mongodb';
 import { ServerProcess } from '../programs/index.js';
@@ -17,6 +19,8 @@ export interface ServerOptions {
   readonly args?: readonly string[];
   /** The size of its cache. 0.25 by default, with frequent checkpoints: a restart is fast, but many creates are slower. */
   readonly cacheGiB?: number;
+  /** The content of its key file: turns access control on. */
+  readonly keyFile?: string;
 }
 
 /** One `mongod` on loopback, with fail points enabled. */
@@ -65,10 +69,18 @@ export class MongodServer {
     const local = ['--bind_ip', '127.0.0.1', '--setParameter', 'enableTestCommands=1'];
     await this.#process.start({
       path,
-      args: [...own, ...size, ...local, ...args],
+      args: [...own, ...size, ...local, ...args, ...this.#accessControl()],
       ready: /Waiting for connections/,
       output: 'stdout',
     });
+  }
+
+  #accessControl(): string[] {
+    const { keyFile } = this.#options;
+    if (keyFile === undefined) return [];
+    const path = join(this.#process.folder, 'key');
+    writeFileSync(path, keyFile, { mode: 0o600 });
+    return ['--keyFile', path];
   }
 
   /** Ends the server at once, as a crash would. Resolves when it is gone. */

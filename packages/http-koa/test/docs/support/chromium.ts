@@ -1,5 +1,10 @@
-import { findProgram, type MochaContext, skipWithout } from '@plant-store/test-servers/programs';
-import { type Browser, chromium } from 'playwright-core';
+import { createRequire } from 'node:module';
+import {
+  findProgram,
+  type MochaContext,
+  skipWithout,
+  slowPackage,
+} from '@plant-store/test-servers/programs';
 
 /** Options that stop Chromium's own requests to servers of Google. */
 const QUIET = [
@@ -11,11 +16,17 @@ const QUIET = [
   '--disable-sync',
 ];
 
+const require = createRequire(import.meta.url);
+
+/** Playwright's. Not typed, because it is installed only where slow tests run. */
+export type Browser = ReturnType<typeof require>;
+
 /**
  * Starts Chromium for the tests of a Mocha hook. When it is not installed the tests are pending; with `CI` set
  * they fail.
  */
 export async function launchChromium(context: MochaContext): Promise<Browser> {
+  const { chromium } = require(slowPackage(context, 'playwright-core'));
   const executablePath = findChromium();
   if (executablePath === undefined) {
     skipWithout(context, 'no Chromium: install the package `chromium`, or set CHROMIUM_PATH');

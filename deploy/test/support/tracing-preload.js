@@ -2,19 +2,18 @@
 // `@opentelemetry/auto-instrumentations-node/register` that apply to the service, with the same configuration, and an
 // exporter that writes the spans when the process ends.
 import { writeFileSync } from 'node:fs';
-import { registerInstrumentations } from '@opentelemetry/instrumentation';
-import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
-import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa';
-import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
-import { PinoInstrumentation } from '@opentelemetry/instrumentation-pino';
-import {
-  InMemorySpanExporter,
-  NodeTracerProvider,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-node';
+import { createRequire } from 'node:module';
 
-const exporter = new InMemorySpanExporter();
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+const require = createRequire(new URL('../../../.ci/package.json', import.meta.url));
+const { registerInstrumentations } = require('@opentelemetry/instrumentation');
+const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');
+const { KoaInstrumentation } = require('@opentelemetry/instrumentation-koa');
+const { MongoDBInstrumentation } = require('@opentelemetry/instrumentation-mongodb');
+const { PinoInstrumentation } = require('@opentelemetry/instrumentation-pino');
+const sdk = require('@opentelemetry/sdk-trace-node');
+
+const exporter = new sdk.InMemorySpanExporter();
+new sdk.NodeTracerProvider({ spanProcessors: [new sdk.SimpleSpanProcessor(exporter)] }).register();
 registerInstrumentations({
   instrumentations: [
     new HttpInstrumentation(),
