@@ -89,7 +89,7 @@ function nameOf(claims: JWTPayload, nameClaim: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
 }
 
-/** RFC 8693 section 4.2 has `scope`; others also send `scp`, Entra `roles`, Auth0 and WorkOS `permissions`. */
+/** `scope` comes from RFC 8693, section 4.2. Okta and Entra send `scp`, Entra `roles`, Auth0 and WorkOS `permissions`. */
 function grantsOf({ scope, scp, roles, permissions }: JWTPayload): unknown[] {
   return [scope, scp, roles, permissions].flatMap((granted) =>
     typeof granted === 'string' ? granted.split(' ') : Array.isArray(granted) ? granted : [],

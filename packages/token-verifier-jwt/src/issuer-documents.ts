@@ -71,8 +71,8 @@ async function findJwksUrl(issuer: string, get: (url: URL) => Promise<unknown>):
 function jwksUrlOf(metadata: unknown, issuer: string, source: URL): URL {
   const { issuer: named, jwks_uri: uri } = { ...(metadata as Record<string, unknown> | null) };
   if (named !== issuer) {
-    const other = `${JSON.stringify(named)}`.slice(0, MAX_SHOWN);
-    throw new Error(`${source} names the issuer ${other} instead of "${issuer}"`);
+    const other = named === undefined ? 'no issuer' : `the issuer ${JSON.stringify(named)}`;
+    throw new Error(`${source} names ${other.slice(0, MAX_SHOWN)} instead of "${issuer}"`);
   }
   const url = typeof uri === 'string' ? trustedUrl(uri) : undefined;
   if (url === undefined) throw new Error(`${source} contains no trusted jwks_uri`);

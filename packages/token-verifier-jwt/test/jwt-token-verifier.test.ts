@@ -215,7 +215,7 @@ describe('JwtTokenVerifier', () => {
       });
     });
 
-    it('is no reason to refuse a token when the verifier is closed during a check', async () => {
+    it('does not refuse a token when the verifier is closed during its verification', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       const token = await issuer.token({}, { kid: 'unknown' });
