@@ -28,12 +28,13 @@ function isOutOfDate(folder) {
 if (builtFolders().some(isOutOfDate)) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(tsc)) {
-    process.stderr.write('The dependencies are not installed: run npm ci first.\n');
+    process.stderr.write('Dependencies are not installed. Run npm ci first.\n');
     process.exit(1);
   }
   const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {
     cwd: root,
-    stdio: 'inherit',
+    // Standard output is the log of the service.
+    stdio: ['inherit', 2, 2],
   });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -78,7 +78,9 @@ describe('The tutorials, followed in one copy of the project', function () {
 
 /** Starts the service, and creates a plant with the `curl` line that it prints. Resolves with that line. */
 async function createPlant(terminal: Terminal, start: string): Promise<string> {
-  const [curl] = await terminal.start(start, { PORT: '0' }).printed(/^curl .*(?=\n)/m);
+  const [curl] = await terminal
+    .start(start, { PORT: '0', LOG_FORMAT: 'pretty' })
+    .printed(/^curl .*(?=\n)/m);
   expect(await terminal.run(curl)).to.include('"name":"Monstera deliciosa"');
   return curl;
 }

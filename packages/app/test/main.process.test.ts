@@ -40,6 +40,17 @@ describe('The process of plant-store', () => {
     );
   });
 
+  it('logs what Node.js warns about, in the form of the log', async () => {
+    const warn = "process.on('SIGUSR2', () => process.emitWarning('a leak', 'LeakWarning'))";
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;
+    const service = await serve({ ACCESS_TOKEN_SHA256, NODE_OPTIONS });
+    service.child.kill('SIGUSR2');
+    const [line] = await service.printed(/^.*a leak.*$/m);
+    expect(JSON.parse(line)).to.deep.include({ level: 'warn', msg: 'Node.js warns' });
+    expect(await service.stop()).to.equal(0);
+    expect(service.stderr()).to.equal('');
+  });
+
   it('loads only what it needs', async () => {
     const coverage = newPath();
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage });

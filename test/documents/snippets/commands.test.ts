@@ -31,7 +31,9 @@ describe('The commands of a page', function () {
   it('start the service, and run the tests: README.md', async () => {
     const commands = snippet('README.md', 'npm ci && npm start').trimEnd().split('\n');
     const [serve = '', test = '', ...others] = commands;
-    const [create] = await terminal.start(serve, { PORT: '0' }).printed(/^curl .*(?=\n)/m);
+    const [create] = await terminal
+      .start(serve, { PORT: '0', LOG_FORMAT: 'pretty' })
+      .printed(/^curl .*(?=\n)/m);
     expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
     await terminal.run(test);
     expect(others).to.deep.equal([]);
@@ -53,7 +55,7 @@ describe('The commands of a page', function () {
       echo '{"references":[]}' > new/packages/app/tsconfig.json
       node new/scripts/start.js`);
     expect(await started.ended).to.equal(1);
-    expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
+    expect(started.stdout()).to.equal('Dependencies are not installed. Run npm ci first.\n');
   });
 
   it('keep a plant in a database, and export it: README.md', async function () {

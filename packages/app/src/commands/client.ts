@@ -50,7 +50,8 @@ export async function runAsClient(
   const given = await readConfiguration(env, true, true);
   // Without a problem, a command prints its own text only.
   const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : given.LOG_LEVEL;
-  const configuration = { ...given, LOG_LEVEL } as const;
+  // Standard error has text for people, whatever form the log of the service has.
+  const configuration = { ...given, LOG_LEVEL, LOG_FORMAT: 'pretty' } as const;
   const container = createContainer(configuration, stderr, command === 'export');
   try {
     const logger = await container.getAsync(ids.logger);

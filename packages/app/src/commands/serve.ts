@@ -31,6 +31,10 @@ export async function serve(
 ): Promise<number> {
   const container = createContainer(configuration, process.stdout);
   const logger = await container.getAsync(ids.logger);
+  // Node.js would print them as text, which a log that collects both outputs cannot parse.
+  process
+    .removeAllListeners('warning')
+    .on('warning', (err) => logger.warn({ err }, 'Node.js warns'));
   try {
     const { variables } = configuration.verifier;
     const verifier = await container.getAsync(ids.tokenVerifier);
@@ -96,15 +100,28 @@ async function listen(server: Server, prefix: string, host: string, port: number
   try {
     await once(server, 'listening');
   } catch (cause) {
-    const variables = `${prefix}HOST, ${prefix}PORT`;
-    const problem = `cannot listen on ${host}:${port} (${sentenceOf(cause)})`;
-    throw new StartError(`${variables}: ${problem}`, { cause });
+    throw new StartError(listenProblem(cause, prefix, host, port), { cause });
   }
   const listening = server.address() as AddressInfo;
   return urlOf(listening.address, listening.port);
 }
 
-/** Reports the addresses of the service: as several lines on a terminal, as one entry in a log. */
+function listenProblem(cause: unknown, prefix: string, host: string, port: number): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${prefix}PORT: port ${port} on ${host} is taken (${code}). Stop the process that uses it, or set ${prefix}PORT to a free port`;
+    case 'EACCES':
+      return `${prefix}PORT: the system does not permit port ${port} (${code}). Set ${prefix}PORT to 1024 or above`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${prefix}HOST: ${host} is not an address of this machine (${code}). Set ${prefix}HOST to 127.0.0.1, or to 0.0.0.0 for every address`;
+    default:
+      return `${prefix}HOST, ${prefix}PORT: cannot listen on ${host}:${port} (${sentenceOf(cause)})`;
+  }
+}
+
+/** Reports the addresses of the service in the form of the log: as text for people, or as JSON. */
 function announce(
   stdout: Output,
   configuration: Configuration,
@@ -113,8 +130,10 @@ function announce(
 ): void {
   const storage = configuration.storage.note;
   const { demoToken } = configuration;
-  if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
+  const curl = demoToken && curlOf(configuration, api, demoToken);
+  if (configuration.LOG_FORMAT === 'json') {
     logger.info({ ...build, address: api, management, storage }, 'listening');
+    if (demoToken) logger.warn({ token: demoToken, curl }, `a token ${FOR_THIS_RUN}`);
     return;
   }
   const lines = [
@@ -122,17 +141,15 @@ function announce(
     ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
     `Storage: ${storage}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
-    ...(demoToken === undefined ? [] : demoLines(configuration, api, demoToken)),
+    ...(curl ? [`Token: ${demoToken} (${FOR_THIS_RUN})`, 'Create a plant:', curl] : []),
   ];
   stdout.write(`${lines.join('\n')}\n`);
 }
 
-function demoLines(configuration: Configuration, address: string, token: string): string[] {
-  const url = `${address}${configuration.BASE_PATH ?? ''}/plants`;
+const FOR_THIS_RUN = 'for this run only; set ACCESS_TOKEN_SHA256 to use your own';
+
+/** Returns a command that creates a plant. */
+function curlOf({ BASE_PATH = '' }: Configuration, address: string, token: string): string {
   const plant = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
-  return [
-    `Token: ${token} (for this run only; set ACCESS_TOKEN_SHA256 to use your own)`,
-    'Create a plant:',
-    `curl -sS ${url} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${plant}'`,
-  ];
+  return `curl -sS ${address}${BASE_PATH}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${plant}'`;
 }

@@ -37,6 +37,11 @@ describe('plant-store import', () => {
     expect(await imported(['/dev/null'])).to.include({ code: 0 });
   });
 
+  it('prints text to standard error even when the log of the service is JSON', async () => {
+    const { err } = await imported(['/dev/null'], { LOG_FORMAT: 'json', HOSTS: 'a' });
+    expect(err).to.match(/^.*WARN.* HOSTS: unknown variable.*\nstored: 0\n$/);
+  });
+
   for (const args of [[], ['-']]) {
     it(`reads standard input, with the arguments '${args}'`, async () => {
       const it = startImport(args, MEMORY);

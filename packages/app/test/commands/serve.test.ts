@@ -30,9 +30,9 @@ import { newFiles } from '../support/plant-files.js';
 
 const ADDRESS = String.raw`http:\/\/127\.0\.0\.1:[1-9][0-9]*`;
 
-/** Starts the service without a token verifier. Resolves when it has printed the line that creates a plant. */
+/** Starts the service without a token verifier, as on a terminal. Resolves when it has printed the line that creates a plant. */
 async function startDemo(env: Record<string, string> = {}) {
-  const service = new Command([], { PORT: '0', ...env });
+  const service = new Command([], { PORT: '0', ...env }, 'stdout');
   const [curl, address, token] = await service.printed(
     new RegExp(`^curl -sS (${ADDRESS}).*Bearer (\\S+)'.*$`, 'm'),
   );
@@ -56,6 +56,26 @@ describe('The start of the service', () => {
     expect(service.out).to.match(new RegExp(`^${lines.join('\n')}\n$`));
     expect(await created()).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
     expect((await fetch(`${address}/docs`)).status).to.equal(200);
+  });
+
+  it('prints one JSON object a line when its output is not a terminal, with the token and the command', async () => {
+    const service = new Command([], { PORT: '0' });
+    await service.printed(/"token".*\n/);
+    expect(await service.stop()).to.equal(0);
+    const lines = service.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ msg }) => msg)).to.deep.equal([
+      'listening',
+      'a token for this run only; set ACCESS_TOKEN_SHA256 to use your own',
+      'stopping',
+      'stopped',
+    ]);
+    expect(lines[1].curl).to.match(
+      new RegExp(`^curl -sS ${ADDRESS}\\/plants .*Bearer ${lines[1].token}'`),
+    );
+    expect(service.err).to.equal('');
   });
 
   it('has BASE_PATH, the metrics, no docs if they are off, and a new token each time, in what it prints', async () => {
@@ -88,9 +108,20 @@ describe('The start of the service', () => {
     ] as const) {
       const { code, err } = await result([], { MONGODB_URI: 'mongodb://127.0.0.1:1', ...ports });
       expect(code).to.equal(1);
-      const problem = `${prefix}HOST, ${prefix}PORT: cannot listen on .*EADDRINUSE.*`;
-      expect(err).to.match(new RegExp(`^plant-store: ${problem}\n$`));
+      expect(err).to.equal(
+        `plant-store: ${prefix}PORT: port ${taken} on 127.0.0.1 is taken (EADDRINUSE). Stop the process that uses it, or set ${prefix}PORT to a free port\n`,
+      );
       await rejects(fetch(`http://127.0.0.1:${free}/livez`));
+    }
+  });
+
+  it('names HOST when it is not an address of this machine', async () => {
+    for (const HOST of ['192.0.2.1', 'no-such-host.invalid']) {
+      const { code, err } = await result([], { HOST, PORT: '0' });
+      expect(code).to.equal(1);
+      expect(err).to.match(
+        /^plant-store: HOST: .* is not an address of this machine \(E\w+\)\. Set HOST to /,
+      );
     }
   });
 
