@@ -56,6 +56,12 @@ describe('The service on MongoDB', () => {
     expect(check.err).to.match(/^plant-store: warning: the collection does not exist yet: /m);
     const client = await MongoClient.connect(MONGODB_URI);
     expect(await client.db().listCollections().toArray()).to.deep.equal([]);
+
+    await client.db().createCollection('plants');
     await client.close();
+    const { err } = await result(['check'], env);
+    expect(err).to.match(
+      /^plant-store: warning: the collection does not have the validator .*\nplant-store: run: db\..*collMod/m,
+    );
   });
 });
