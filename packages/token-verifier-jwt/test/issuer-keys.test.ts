@@ -104,8 +104,17 @@ describe("An issuer's keys", () => {
     expect([keys.areTrusted, issuer.loads]).to.deep.equal([false, 2]);
     await issuer.pass(1);
     expect([keys.areTrusted, issuer.loads]).to.deep.equal([true, 3]);
-    await issuer.pass(10 * MINUTE);
+    await issuer.pass(10 * MINUTE - 1);
+    expect(issuer.outcomes).to.deep.equal([RESET, RESET, 'reached', 'reached']);
+    await issuer.pass(1);
     expect(issuer.outcomes).to.deep.equal([RESET, RESET, 'reached', 'reached', 'reached']);
+  });
+
+  it('are given up after 12 seconds without a response', async () => {
+    await open({ delayMs: HOUR }, 12 * SECOND - 1);
+    expect(issuer.outcomes).to.deep.equal([]);
+    await issuer.pass(1);
+    expect(issuer.outcomes).to.deep.equal([new Error('no response within 12000 ms')]);
   });
 
   it('are trusted for an hour while fetches fail, and again after the next success', async () => {
