@@ -60,6 +60,7 @@ describe('The application', () => {
     await send(MONSTERA, { 'x-request-id': 'b', authorization: 'Bearer unknown' });
     await send(MONSTERA, { 'x-request-id': 'c', authorization: 'Bearer visitor' });
     await fetch(`${url}/elsewhere`, { method: 'PROPFIND', headers: { 'x-request-id': 'd' } });
+    await fetch(`${url}/plants`, { method: 'PUT', headers: { 'x-request-id': 'e' } });
     const client = connect(Number(new URL(url).port), '127.0.0.1').end('GARBAGE\r\n\r\n');
     const [, madeId] = /^X-Request-Id: (.*)\r$/m.exec((await client.toArray()).join('')) ?? [];
     const fine = { error: undefined, refusal: undefined, parserError: undefined };
@@ -72,11 +73,12 @@ describe('The application', () => {
       { ...post, status: 401, client: undefined, error: 4011, refusal: 'unknown token' },
       { ...post, status: 403, client: 'visitor', error: 4030, refusal: 'permission' },
       { ...other, status: 404, error: 4040 },
+      { ...other, method: 'PUT', status: 405, error: 4050 },
       { ...other, status: 400, error: 4000, parserError: 'HPE_INVALID_METHOD' },
     ]);
-    expect(ids).to.deep.equal(['a', 'b', 'c', 'd', madeId]);
+    expect(ids).to.deep.equal(['a', 'b', 'c', 'd', 'e', madeId]);
     expect(Math.max(...durations)).to.be.within(0, performance.now() - begun);
-    expect(embedding.begun).to.have.length(5);
+    expect(embedding.begun).to.have.length(6);
   });
 
   const secret = 'secret address';
