@@ -1,9 +1,11 @@
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 
 /** What a valid connection string asks for. */
-export interface Connecting extends Pick<ClientConfig, 'enableChannelBinding'> {
+export interface Connecting {
   /** The connection string, with the parameters that `pg` understands in the way that libpq does. */
   readonly connectionString: string;
+  /** As `pg` understands it. The types of `pg` are not a dependency, so they cannot be public. */
+  readonly enableChannelBinding?: boolean;
   /** A sentence for each parameter that has no effect. */
   readonly withoutEffect: readonly string[];
 }
