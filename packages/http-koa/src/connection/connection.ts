@@ -2,13 +2,32 @@ import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
 import { LINGER_MS, type LingeringResponse } from './lingering-response.js';
 
-/** The failures for errors of Node.js; those for others are malformed requests. */
+/** The failures for errors of Node.js. Any other error is a malformed request. */
 const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
 
-/** One connection. Node.js starts all requests that it has read; here, each begins after the response to the one before. */
+/**
+ * Runs the requests of one connection in order. Node.js would start every request it has read; here, each waits for the
+ * previous response:
+ *
+ *     accepted
+ *        │
+ *     reading ◄───────────────────────────────────────────────────────────────┐
+ *        ├─ parser error, time limit ─► fail: reading ends; earlier           │ kept alive
+ *        │                              responses, then the error ─► closed   │
+ *        ├─ earlier responses are owed ─► WaitingRequests                     │
+ *        │                                  ├─ too many wait ─► closed        │
+ *        │                                  │                                 │
+ *     Turn: the requests of this turn of the event loop begin together        │
+ *        │                                                                    │
+ *     Koa ─► response ────────────────────────────────────────────────────────┤
+ *              ├─ unread for too long ─► closed (Connections)                 │
+ *              └─ closes ─► LingeringResponse: reads a little more ─► closed  │
+ *
+ * While the server stops (`drain`), every response closes.
+ */
 export class Connection {
   readonly socket: Socket;
   /** How many requests wait for an earlier response. */
@@ -39,12 +58,12 @@ export class Connection {
   }
 
   /**
-   * Responds to an error of the parser of Node.js, or of its time limits: instead of the request that is arriving, or
-   * after all earlier responses.
+   * Responds to the first error of Node.js's parser or time limits, and reads no further. The error takes the place of the
+   * response to a request whose body is still arriving. Otherwise, it follows the responses that are owed.
    */
   async fail(cause: NodeJS.ErrnoException, textOf: (failure: HttpError) => string): Promise<void> {
     const { socket } = this;
-    // Node.js would report each further segment as another error.
+    // Node.js would report every further segment as another error.
     socket.pause();
     if (this.#hasFailed) return;
     this.#hasFailed = true;
@@ -52,11 +71,11 @@ export class Connection {
     failure.cause = cause;
     const isArriving = this.#last?.req.complete === false;
     if (isArriving && this.isBusy) {
-      // Its operation reads this failure instead of the body, and responds.
+      // The operation is still reading the body: it fails with this error and sends the response.
       this.closeAfterLast();
       this.#last?.req.destroy(failure);
     } else if (isArriving || socket.bytesRead === 0) {
-      // The request has its response, or none was begun.
+      // The request already has its response, or there was none.
       socket.destroy();
     } else {
       await this.#whenSent();

@@ -4,10 +4,10 @@ import { Server as NetServer } from 'node:net';
 import type { Connections } from './connections.js';
 import type { Turn } from './turn.js';
 
-/** While stopping, idle connections are open for this long, so that a request on its way gets a response that closes. */
+/** While stopping, idle connections stay open for this long, so that a request on its way gets a response that closes. */
 const IDLE_GRACE_MS = 1000;
 
-/** Stops a server whose further responses close their connections, as `DrainableServer.drain` describes. */
+/** Implements `DrainableServer.drain`. The caller makes sure that every further response closes its connection. */
 export async function drain(
   server: Server,
   connections: Connections,
@@ -16,18 +16,18 @@ export async function drain(
 ): Promise<void> {
   const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);
   const closed = once(server, 'close');
-  for (const connection of connections) connection.closeAfterLast();
-  // Closing the listener resets connections that wait to be accepted: after three turns without any, there are none.
+  for (const connection of connections.values()) connection.closeAfterLast();
+  // Closing the listener resets connections that wait to be accepted. After three turns without one, none waits.
   const until = performance.now() + timeLimitMs / 2;
   for (let quiet = 0; quiet < 3 && performance.now() < until; ) {
     const before = turn.accepted;
     await turn.whenOver();
     quiet = turn.accepted === before ? quiet + 1 : 0;
   }
-  // The `close` of HTTP would cut off idle connections at once, and responses that are not read yet.
+  // The HTTP server's own `close` would cut off idle connections at once, and responses that are not read yet.
   NetServer.prototype.close.call(server);
   const grace = setInterval(() => {
-    for (const { isBusy, socket } of connections) if (!isBusy) socket.destroy();
+    for (const { isBusy, socket } of connections.values()) if (!isBusy) socket.destroy();
   }, IDLE_GRACE_MS);
   await closed;
   clearInterval(grace);

@@ -18,6 +18,7 @@ import { Connections } from './connections.js';
 import { drain } from './drain.js';
 import { LingeringResponse } from './lingering-response.js';
 import { Turn } from './turn.js';
+import { WaitingRequests } from './waiting-requests.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -30,9 +31,9 @@ export interface ServerOptions {
   readonly requestTimeout?: number;
   /** How long a connection may idle between two requests. 72000 by default. */
   readonly keepAliveTimeout?: number;
-  /** The most open connections; for each further one, the server closes it and emits `drop`. 10000 by default. */
+  /** The maximum number of open connections. The server closes any further one and emits `drop`. 10000 by default. */
   readonly maxConnections?: number;
-  /** Receives the requests to which the server responds without Koa. */
+  /** Receives the requests that the server refuses before Koa. */
   readonly observer?: HttpObserver;
 }
 
@@ -45,13 +46,13 @@ export interface DrainableServer extends Server<typeof OwnRequest> {
   drain(timeLimitMs: number): Promise<void>;
 }
 
-/** How often late requests and unread responses are looked for. The default of Node.js is 30 s. */
+/** How often the server checks for late requests and unread responses. Node.js checks every 30 s by default. */
 const CHECK_INTERVAL_MS = 500;
 
 /**
- * Creates an HTTP server, not yet listening, for a Koa application. It responds to what the parser of Node.js refuses in
- * the form of every failure, and carries out the requests of a connection one after the other. It accepts no offers of an
- * upgrade: a WebSocket needs a plain `http.createServer`.
+ * Creates an HTTP server, not yet listening, for a Koa application. What Node.js's parser refuses gets a failure in the
+ * usual form, and the requests of a connection run one after the other. It does not accept upgrades: for WebSockets, use a
+ * plain `http.createServer`.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
@@ -63,18 +64,19 @@ export function createServer(
   const server = createNodeServer(options);
   const handle = app.callback();
   const connections = new Connections();
+  const waiting = new WaitingRequests(connections);
   const turn = new Turn();
   let isStopping = false;
 
-  // A request waits for the earlier responses of its connection, and for the end of the turn. Then Koa responds.
+  // A request waits for earlier responses on its connection, and for the end of the turn. Then Koa responds.
   async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
-    const connection = connections.of(request.socket);
-    // Node.js also parses what it has read before the connection was cut off.
-    if (!connection) return;
-    // Node.js drops what it has read after an offer, so the position of the next request is not certain.
+    const connection = connections.get(request.socket);
+    // Node.js parses everything it has read, even after the connection was cut off.
+    if (!connection?.socket.writable) return;
+    // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) response.shouldKeepAlive = false;
     const earlier = connection.add(response);
-    if (earlier) await connections.wait(connection, earlier);
+    if (earlier) await waiting.wait(connection, earlier);
     await turn.whenOver();
     // An earlier response has closed, or the client has gone.
     if (!connection.socket.writable) return;
@@ -90,7 +92,7 @@ export function createServer(
   server
     .on('connection', (socket) => {
       turn.accepted += 1;
-      connections.add(socket);
+      connections.open(socket, (connection) => waiting.release(connection));
     })
     .on('request', serve)
     .on('checkContinue', serve)
@@ -98,7 +100,7 @@ export function createServer(
     .on('clientError', (error, socket) => {
       const request = new OwnRequest(socket as Socket);
       const textOf = (failure: HttpError) => rawResponse(...refuse(failure, request, observer));
-      void connections.of(request.socket)?.fail(error, textOf);
+      void connections.get(request.socket)?.fail(error, textOf);
     });
   const limitUnread = () => connections.limitUnread(server.requestTimeout);
   const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
@@ -116,23 +118,23 @@ function createNodeServer(options: ServerOptions) {
   const server = createHttpServer({
     IncomingMessage: OwnRequest,
     ServerResponse: LingeringResponse,
-    // Of the request line and all headers. Node.js counts no separators.
+    // Limits the request line and all headers together. Node.js does not count separators.
     maxHeaderSize: 16_384,
     requireHostHeader: false,
     headersTimeout: positiveInteger('headersTimeout', options.headersTimeout ?? 10_000),
     requestTimeout: positiveInteger('requestTimeout', options.requestTimeout ?? 15_000),
-    // Node.js closes half a second to a second later, for requests that are already on their way.
+    // Node.js waits half a second to a second longer, for requests that are already on their way.
     keepAliveTimeout: Math.max(1, keepAliveTimeout - 500),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
-  // Node.js drops headers beyond this number, perhaps `Authorization`: with one too many, the request is refused.
+  // Node.js drops headers beyond this number, perhaps `Authorization`: one above the limit shows that there are too many.
   server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   // Undocumented. Without it, a client that half-closes gets no response.
   return Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** Returns the response to a request that Koa does not get, and its id. Reports it to the observer. */
+/** Returns the response to a request that does not reach Koa, and its id. Reports the request to the observer. */
 function refuse(cause: unknown, request: OwnRequest, observer?: HttpObserver): [Response, string] {
   const requestId = requestIdOf(request);
   const response = failureResponse(cause);

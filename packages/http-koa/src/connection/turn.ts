@@ -1,10 +1,11 @@
-/** The requests of a turn wait for at most this time until no more connections are accepted. */
+/** Requests wait at most this long for the server to stop accepting connections. */
 const MAX_WAIT_MS = 50;
 
 /**
- * Collects the requests of one turn of the event loop, on all connections. Carried out together, they take less CPU time: the
- * same code stays in the caches of the processor, and most bodies have arrived. Node.js accepts one connection in each turn:
- * requests wait until no more are accepted, or the last of many new clients would wait for all turns before.
+ * Collects the requests of one turn of the event loop, on all connections. Running them together saves CPU time, because
+ * the code stays in the processor caches and most bodies have already arrived. Node.js accepts one connection per turn, so
+ * requests wait until no more are being accepted. Otherwise, the last of many new clients would wait for all the turns
+ * before its own.
  */
 export class Turn {
   /** How many connections the server has accepted. */

@@ -19,6 +19,9 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate);
 }
 
+/** How often a server looks for unread responses. */
+const CHECK_INTERVAL_MS = 500;
+
 /** A create with the beginning of this body. */
 const started = (body: string) => rawCreate('').replace(/Content-Length.*$/s, body);
 
@@ -62,26 +65,56 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
-  it('that pipelines is cut off when 1,000 requests wait on all connections', async () => {
-    const ready = signal();
-    const { server, socket, accepted } = await start({ ready: () => ready.given });
-    let read = 0;
-    server.on('request', () => (read += 1));
-    const others: Socket[] = [];
-    while (others.length < 4) others.push((await embedding.client(server)).socket);
-    for (const other of others) other.write(READYZ.repeat(251));
-    await until(() => read === 4 * 251);
-    socket.on('error', () => undefined).write(READYZ.repeat(2));
-    await once(accepted, 'close');
-    ready.give();
-    await Promise.all(others.map((other) => responded(other, 251)));
+  describe('that pipelines while more than 1,000 requests wait on all connections', () => {
+    /** Starts a server on which 1,000 requests of four other clients wait until `ready` is given. */
+    async function startBusy() {
+      const ready = signal();
+      const { server, socket, accepted } = await start({ ready: () => ready.given });
+      let read = 0;
+      server.on('request', () => (read += 1));
+      const others: { socket: Socket; accepted: Socket }[] = [];
+      while (others.length < 4) others.push(await embedding.client(server));
+      for (const other of others) other.socket.write(READYZ.repeat(251));
+      await until(() => read === 4 * 251);
+      return { ready, socket: socket.on('error', () => undefined), accepted, others };
+    }
+
+    it('is served with ten of its own', async () => {
+      const { ready, socket, others } = await startBusy();
+      const served = Promise.all([
+        responded(socket, 11),
+        ...others.map((it) => responded(it.socket, 251)),
+      ]);
+      socket.write(READYZ.repeat(11));
+      ready.give();
+      await served;
+    });
+
+    it('is cut off with more of its own', async () => {
+      const { socket, accepted } = await startBusy();
+      socket.write(READYZ.repeat(12));
+      await once(accepted, 'close');
+      expect(socket.bytesRead).to.equal(0);
+    });
+
+    it('is served once the other clients have gone', async () => {
+      const { ready, socket, others } = await startBusy();
+      for (const { socket } of others) socket.resetAndDestroy();
+      await until(() => others.every(({ accepted }) => accepted.closed));
+      const served = responded(socket, 251);
+      socket.write(READYZ.repeat(251));
+      ready.give();
+      await served;
+    });
   });
 
-  it('that does not read its responses is cut off', async () => {
-    const { socket, accepted } = await start(SHORT_LIMITS);
+  it('that does not read its responses is cut off, even after several checks', async () => {
+    const timeLimitMs = 2 * CHECK_INTERVAL_MS;
+    const limits = { headersTimeout: timeLimitMs, requestTimeout: timeLimitMs };
+    const { socket, accepted } = await start(limits);
     socket.pause().write(BUNDLES);
     await until(() => accepted.writableLength > 0);
-    await once(accepted, 'close');
+    await once(accepted, 'close', { signal: AbortSignal.timeout(10 * timeLimitMs) });
   });
 
   describe('that sends on after a closing response gets the response and', () => {
@@ -158,6 +191,18 @@ describe('A client', () => {
       const [response] = await once(socket, 'data');
       expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
       await stopped;
+    });
+
+    it('that waits for its response gets one with `Connection: close`', async () => {
+      const ready = signal();
+      const { server, socket, accepted } = await start({ ready: () => ready.given });
+      socket.write(READYZ);
+      await once(server, 'request');
+      const stopped = server.drain(60_000);
+      ready.give();
+      const [response] = await once(socket, 'data');
+      expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
+      await Promise.all([once(accepted, 'close'), stopped]);
     });
 
     it('that waits for its response, or reads slowly, is not cut off as an idle one', async () => {
