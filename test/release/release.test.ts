@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
+import { needsProgram } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { ProjectCopy } from '../documents/support/project-copy.js';
 import { published, readManifest, tarballOf } from '../manifest.js';
@@ -24,7 +24,7 @@ describe('A release', function () {
   let copy: ProjectCopy;
 
   before(function () {
-    if (findProgram('git') === undefined) skipWithout(this, 'no git: install it');
+    needsProgram(this, 'git');
     copy = new ProjectCopy(root);
     copy.write(new Map());
     git('init', '--quiet', '--initial-branch=main');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
+import { needsProgram } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
@@ -74,12 +74,14 @@ describe('The process of plant-store', () => {
 
   for (const line of [`'${process.execPath}' '${command}'`, 'npm start']) {
     it(`ends when the terminal of ${line.replaceAll(checkout, '')} is closed`, async function () {
-      const script = findProgram('script');
-      if (script === undefined) skipWithout(this, 'no script: install util-linux');
-      const terminal = spawn(script, ['-qc', line, '/dev/null'], {
-        ...{ cwd: checkout, env: { PATH: process.env.PATH, PORT: '0' } },
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
+      const terminal = spawn(
+        needsProgram(this, 'script', 'util-linux'),
+        ['-qc', line, '/dev/null'],
+        {
+          ...{ cwd: checkout, env: { PATH: process.env.PATH, PORT: '0' } },
+          stdio: ['pipe', 'pipe', 'pipe'],
+        },
+      );
       const [, address = ''] = await watch(terminal).printed(/listens on (http:\S+?)\s/);
       const socket = connectTo({ address }, '');
       await once(socket, 'connect');

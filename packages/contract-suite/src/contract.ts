@@ -5,8 +5,15 @@ import { fail } from './fail.js';
 /** A test framework: the module `node:test`, the module `vitest`, or `mocha` of the entry `contract-suite/mocha`. */
 export interface Runner {
   describe(title: string, declare: () => void): unknown;
-  /** @param options With the time limit of the test in milliseconds. */
-  it(title: string, options: { timeout: number }, test: () => Promise<void>): unknown;
+  /**
+   * @param options With the time limit of the test in milliseconds.
+   * @param test Calls `skip` of its argument when what it is about is not tested.
+   */
+  it(
+    title: string,
+    options: { timeout: number },
+    test: (context: { skip(): unknown }) => Promise<void>,
+  ): unknown;
 }
 
 /** One sentence of a port, as a test. */
@@ -58,17 +65,17 @@ async function finished(test: Promise<void>, end: () => Promise<void>): Promise<
   for (const result of [tested, ended]) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Returns the cases that apply to an adapter, after a case for each hook that it does not offer. */
+/** Returns the cases that apply to an adapter, and a case for each hook that it does not offer. */
 function testsOf<Opened extends object>(
   cases: ContractCases<Opened>,
   { without = {} }: SuiteOptions<string> = {},
-): ContractCases<Opened> {
+): { readonly missing: ContractCases<Opened>; readonly tested: ContractCases<Opened> } {
   const all = Object.entries(cases);
   const reasonOf = (hook: string) => (typeof without === 'string' ? without : without[hook]);
   const hooks = new Set(all.flatMap(([, { needs }]) => needs));
   const missing = [...hooks].flatMap((hook) => isNotTested(hook, reasonOf(hook)));
   const tested = all.filter(([, { needs }]) => needs.every((it) => reasonOf(it) === undefined));
-  return Object.fromEntries([...missing, ...tested]);
+  return { missing: Object.fromEntries(missing), tested: Object.fromEntries(tested) };
 }
 
 function isNotTested(hook: string, reason?: string): [title: string, ContractCase<object>][] {
@@ -98,13 +105,15 @@ export function suiteOf<Opened extends object, Hook extends string>(
   ): void => {
     const timeout = options.timeoutMs ?? 60_000;
     describe(`${adapter} as a ${port}`, () => {
-      for (const [title, { run }] of Object.entries(testsOf(cases, options))) {
-        it(title, { timeout }, () =>
-          withoutUnhandled(async () => {
+      const { missing, tested } = testsOf(cases, options);
+      for (const [title, { run }] of Object.entries({ ...missing, ...tested })) {
+        it(title, { timeout }, async (context) => {
+          await withoutUnhandled(async () => {
             const opened = await open();
             await finished(run(opened), () => close(opened));
-          }),
-        );
+          });
+          if (Object.hasOwn(missing, title)) context.skip();
+        });
       }
     });
   };

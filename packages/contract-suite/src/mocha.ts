@@ -12,5 +12,8 @@ export {
 /** Mocha, for the suite of a port. */
 export const mocha: Runner = {
   describe,
-  it: (title, { timeout }, test) => it(title, test).timeout(timeout),
+  it: (title, { timeout }, test) =>
+    it(title, function () {
+      return test(this);
+    }).timeout(timeout),
 };

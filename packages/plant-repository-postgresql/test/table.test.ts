@@ -1,7 +1,12 @@
 import { rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { until } from '@plant-store/contract-suite';
-import { type NewPlant, type NewPlantFields, newPlant } from '@plant-store/domain';
+import {
+  type NewPlant,
+  type NewPlantFields,
+  newPlant,
+  type PlantRepository,
+} from '@plant-store/domain';
 import {
   CREATE_TABLE,
   postgresqlPlantRepository,
@@ -108,14 +113,20 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
 describeOnPostgresql('The table of plants of an administrator', () => {
   let server: PostgresqlServer;
   let events: StorageEvent[];
+  const opened: PlantRepository[] = [];
 
   startServer((started) => (server = started));
+
+  // A repository that a failed test has left open would keep Mocha running.
+  afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
 
   async function open(statements: string) {
     const uri = await created(statements);
     events = [];
     const observer = (event: StorageEvent) => events.push(event);
-    return postgresqlPlantRepository({ uri, observer });
+    const repository = postgresqlPlantRepository({ uri, observer });
+    opened.push(repository);
+    return repository;
   }
 
   async function created(statements: string): Promise<string> {
@@ -132,7 +143,6 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       const another = repository.add(newPlant({ ...monstera, name: 'Fern' }), 60_000);
       await rejects(another, { code: 'PLANT_ID_TAKEN' });
       expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([monstera]);
-      await repository.close();
     });
   }
 
@@ -141,7 +151,6 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       const repository = await open(statements);
       await untilNotReady(repository, message);
       await rejects(repository.add(monstera, 60_000), { code: 'STORAGE_UNAVAILABLE', message });
-      await repository.close();
     });
   }
 
@@ -168,7 +177,6 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await add(newPlant({ ...monstera, id: 6n }));
     await rejects(add(newPlant({ ...tagged, id: 7n })), { message });
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
-    await repository.close();
   });
 
   it('gives each plant its own outcome, when a check finds a new column while an insert is on its way', async () => {

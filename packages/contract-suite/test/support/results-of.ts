@@ -1,6 +1,6 @@
 import Mocha from 'mocha';
 
-/** Declares tests in a Mocha of its own, and runs them. Resolves with the failure of each, by its title; `undefined` when it passes. */
+/** Declares tests in a Mocha of its own, and runs them. Resolves with the failure of each, by its title; `undefined` when it passes, 'pending' when it is skipped. */
 export function resultsOf(declare: () => void): Promise<Record<string, string | undefined>> {
   const mocha = new Mocha({ reporter: class extends Mocha.reporters.Base {} });
   mocha.suite.emit('pre-require', {}, '', mocha);
@@ -18,6 +18,9 @@ export function resultsOf(declare: () => void): Promise<Record<string, string | 
       })
       .on('pass', ({ title }) => {
         results[title] = undefined;
+      })
+      .on('pending', ({ title }) => {
+        results[title] = 'pending';
       })
       .on('fail', ({ title }, { message }) => {
         results[title] = message;

@@ -1,3 +1,5 @@
+import { findProgram } from './find-program.js';
+
 /** What this package uses of a test or of a hook of Mocha. */
 export interface MochaContext {
   skip(): never;
@@ -13,4 +15,15 @@ export function skipWithout(context: MochaContext, lack: string): never {
   if (process.env.CI) throw new Error(lack);
   process.stderr.write(`\n!!! TESTS ARE PENDING: ${lack} !!!\n\n`);
   return context.skip();
+}
+
+/** Returns the path of a program, for tests that need it: see {@link skipWithout}. */
+export function needsProgram(context: MochaContext, name: string, debianPackage = name): string {
+  return (
+    findProgram(name) ??
+    skipWithout(
+      context,
+      `no ${name}: install it, for example with apt-get install ${debianPackage}`,
+    )
+  );
 }
