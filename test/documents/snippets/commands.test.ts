@@ -78,7 +78,7 @@ describe('The commands of a page', function () {
   });
 
   it('make a token that the service then accepts: docs/authentication.md', async () => {
-    const make = session(snippet('docs/authentication.md', '$ plant-store token'));
+    const make = session(snippet('docs/authentication.md', '$ npx plant-store token'));
     const file = snippet('docs/authentication.md', '# tokens.txt');
     const printed = await terminal.run(make.commands);
     const [token = '', digest = ''] = printed.split('\n');

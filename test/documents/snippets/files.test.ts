@@ -32,7 +32,7 @@ describe('The commands of docs/files.md', function () {
 
   describe('for an import', () => {
     const memory = { STORAGE: 'memory', ACCESS_TOKEN_SHA256 };
-    const run = block('ACCESS_TOKEN_FILE=token plant-store import plants.ndjson >');
+    const run = block('ACCESS_TOKEN_FILE=token npx plant-store import plants.ndjson >');
 
     it('import a file, and show what was not stored', async function () {
       findChecker(this, 'jq');
@@ -89,7 +89,7 @@ describe('The commands of docs/files.md', function () {
       await imported.ended;
       const [stopped = ''] = /^plant-store: import: .*$/m.exec(imported.stdout()) ?? [];
       expect(stopped.replace(NUMBER, '')).to.equal(shown.replace(NUMBER, ''));
-      const resume = block('ACCESS_TOKEN_FILE=token plant-store import plants.ndjson --');
+      const resume = block('ACCESS_TOKEN_FILE=token npx plant-store import plants.ndjson --');
       const [number = ''] = NUMBER.exec(stopped) ?? [];
       await terminal.run('rm plants.ndjson');
       terminal.write('plants.ndjson', lines.join('') + line);
@@ -121,23 +121,23 @@ describe('The commands of docs/files.md', function () {
     it('export a file, and one plant, and resume', async () => {
       await create(another + line);
       const env = { MONGODB_URI: uris[0] };
-      await run(block('ACCESS_TOKEN_FILE=token plant-store export > plants.p'), env);
+      await run(block('ACCESS_TOKEN_FILE=token npx plant-store export > plants.p'), env);
       expect(terminal.read('plants.ndjson')).to.equal(another + line);
-      const one = await run(block('ACCESS_TOKEN_FILE=token plant-store export --limit'), env);
+      const one = await run(block('ACCESS_TOKEN_FILE=token npx plant-store export --limit'), env);
       expect(one.match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
       terminal.write('plants.part', `${another}${line.slice(0, 9)}`);
-      await run(block('sed ').replaceAll(/\d{5,}/g, '7'), env);
+      await run(block("sed '/").replaceAll(/\d{5,}/g, '7'), env);
       expect(terminal.read('plants.ndjson')).to.equal(another + line);
     });
 
     it('move all plants to another storage, and compare both', async () => {
       const token = { ACCESS_TOKEN_FILE: 'token' };
       await create(another);
-      await run(block('env $(cat old.env) plant-store export > first'), token);
+      await run(block('env $(cat old.env) npx plant-store export > first'), token);
       await create(line);
-      await run(block('env $(cat old.env) plant-store export > second'), token);
+      await run(block('env $(cat old.env) npx plant-store export > second'), token);
       expect(terminal.read('rest.ndjson')).to.equal(line);
-      const compared = await run(block('env $(cat new.env) plant-store export > copy'), token);
+      const compared = await run(block('env $(cat new.env) npx plant-store export > copy'), token);
       expect(compared).to.include('the storages are equal');
       expect(terminal.read('copy.ndjson')).to.equal(another + line);
     });
