@@ -63,7 +63,7 @@ describe('The process of plant-store', () => {
       .and.not.to.match(NOT_NEEDED);
   });
 
-  it('serves on without outputs, also after a SIGHUP', async () => {
+  it('keeps serving after a SIGHUP when its outputs are closed', async () => {
     const ACCESS_TOKENS_FILE = write([`${ACCESS_TOKEN_SHA256} a-client\n`]);
     const { address, child, stop } = await serve({ ACCESS_TOKENS_FILE, LOG_LEVEL: 'debug' });
     for (const output of [child.stdout, child.stderr]) output?.destroy();
@@ -92,7 +92,7 @@ describe('The process of plant-store', () => {
     });
   }
 
-  it('responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
+  it('responds to requests that waited to be accepted at SIGTERM', async () => {
     const service = await serve({ ACCESS_TOKEN_SHA256 });
     const { child, ended } = service;
     const connected = async (request: string) => {
@@ -123,7 +123,7 @@ describe('The process of plant-store', () => {
     expect(await ended).to.equal(1);
   });
 
-  it('has the same exit code when nothing reads its outputs', async () => {
+  it('exits with the same code when its outputs are closed', async () => {
     for (const [args, code] of [
       [['bake'], 2],
       [['--help'], 0],
@@ -134,7 +134,7 @@ describe('The process of plant-store', () => {
     }
   });
 
-  it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {
+  it('keeps serving while nobody reads its log, and later reports lost lines', async () => {
     const tokens = write([`${ACCESS_TOKEN_SHA256} a-client\n`]);
     const service = await serve({ ACCESS_TOKENS_FILE: tokens, MANAGEMENT_PORT: '0' });
     /** Makes the service log a long line about its tokens. Resolves with how many lines it has lost. */

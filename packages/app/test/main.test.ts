@@ -17,7 +17,7 @@ describe('The plant-store command', () => {
     expect(await result([], env)).to.deep.equal({ code: 2, out: '', err: shown });
   });
 
-  it('prints the commands that docs/configuration.md describes, however it is asked for', async () => {
+  it('lists the documented commands for --help, -h and help', async () => {
     const help = await result(['--help']);
     expect([help.code, help.err]).to.deep.equal([0, '']);
     const listed = [...help.out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, word]) => word);
@@ -37,7 +37,7 @@ describe('The plant-store command', () => {
     expect(rest).to.deep.equal([sha256(token), '']);
   });
 
-  it('prints the interface description, also when the service would not start, with a valid base path', async () => {
+  it('prints the interface description even if the configuration is otherwise invalid', async () => {
     const env = { NODE_ENV: 'production', BASE_PATH: '/store/v1' };
     const { code, out } = await result(['openapi'], env);
     expect(code).to.equal(0);
@@ -52,7 +52,7 @@ describe('The plant-store command', () => {
     expect(refused.err).to.match(/BASE_PATH: must be/);
   });
 
-  it('prints its version, however it is asked for', async () => {
+  it('prints its version for --version, -v and version', async () => {
     const expected = { code: 0, out: `${build.version}\n`, err: '' };
     for (const word of ['--version', '-v', 'version']) {
       expect(await result([word])).to.deep.equal(expected);
@@ -101,14 +101,14 @@ async function asked(env: Record<string, string>) {
 describe('plant-store ready', () => {
   afterEach(stopAll);
 
-  it('ends with 0 when the service is ready, also when it listens on every address', async () => {
+  it('exits with 0 when the service is ready, even on every address', async () => {
     expect(await asked({})).to.deep.equal({ code: 0, body: { status: 'ready' } });
     expect(await asked({ HOST: '0.0.0.0' })).to.include({ code: 0 });
     expect(urlOf('::', 3000)).to.equal('http://[::1]:3000');
     expect(urlOf('fd00::1', 3000)).to.equal('http://[fd00::1]:3000');
   });
 
-  it('ends with 1 and the reason when the service is not ready, or does not listen', async () => {
+  it('exits with 1 and the reason when the service is not ready or not running', async () => {
     const { code, body } = await asked({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
     expect([code, body.error]).to.deep.equal([1, 5030]);
     const PORT = `${await freePort()}`;

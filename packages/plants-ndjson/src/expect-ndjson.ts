@@ -49,7 +49,7 @@ const FORMS: readonly (readonly [beginning: string | RegExp, form: string, fix: 
   [/^\{[^}\n]*\n/, 'JSON with objects of several lines', jq('.')],
   [new RegExp(`^${FLAT}[ \t\r]*\\{`), 'JSON with several objects in a line', jq('.')],
   [
-    new RegExp(`^${FLAT}\\s*,\\s*\n`),
+    new RegExp(`^${FLAT}\\s*,\\s*(?:\n|$)`),
     'JSON with commas between objects',
     "Remove them with sed 's/,[[:space:]]*$//'",
   ],
@@ -96,7 +96,7 @@ function expectObject(start: Buffer, isEnd: boolean): Buffer | undefined {
   return undefined;
 }
 
-/** Whether JSON in general allows it. What else makes it no plant is reported by line. */
+/** Whether the line is a JSON object. The rules for plants are checked later, for each line. */
 function isObject(line: Buffer): boolean {
   if (line[0] !== 0x7b || !isUtf8(line)) return false;
   try {

@@ -1,40 +1,38 @@
 import type { Client, NewPlant, PlantId, ReadPlants } from '@plant-store/domain';
 import { newPlantText } from '@plant-store/plant-json';
 
-/** The options of an export. */
 export interface PlantExportOptions {
   readonly readPlants: ReadPlants;
   readonly client: Client;
-  /** The longest time to read one page, in milliseconds. An outage within it costs time, not an error. */
+  /** Milliseconds that reading a page may take. An outage within this time causes no error. */
   readonly timeLimitMs: number;
-  /** The export begins with the first id above this one; without it, with the smallest id. */
+  /** The export starts after this id; by default, at the smallest id. */
   readonly after?: PlantId | undefined;
   /** The maximum number of plants to export. All by default. */
   readonly limit?: number | undefined;
-  /** Ends the export, also while it waits for a page: it then rejects with the reason of the signal. */
+  /** Ends the export, even while it waits for a page: it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Some plants of an export. */
 export interface ExportedPage {
-  /** A NewPlant a line, in the order of their ids. */
+  /** One NewPlant per line, in id order. */
   readonly lines: string;
   readonly plants: number;
-  /** The last id, after which an export that has written these lines resumes. */
+  /** The id after which to resume once these lines are written. */
   readonly last: PlantId;
 }
 
-/** Two pages are in memory at a time: one is read while the other is written. */
+/** Two pages are in memory: one is read while the other is written. */
 const PAGE = 10_000;
 
-/** Yields all plants as newline-delimited JSON, in the order of their ids. Rejects as `ReadPlants` does. */
+/** Yields all plants as newline-delimited JSON, in id order. Rejects as `ReadPlants` does. */
 export async function* exportPages(options: PlantExportOptions): AsyncGenerator<ExportedPage> {
   const { readPlants, client, timeLimitMs, signal } = options;
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   const read = (after: PlantId | undefined): Promise<readonly NewPlant[]> => {
     const page = { after, limit: Math.min(PAGE, left) };
     const reading = readPlants.execute(client, page, timeLimitMs);
-    // It is awaited only after the page before it was written, which may fail first.
+    // Writing the previous page may fail before this one is awaited.
     reading.catch(() => undefined);
     return reading;
   };
@@ -50,7 +48,7 @@ export async function* exportPages(options: PlantExportOptions): AsyncGenerator<
   }
 }
 
-/** Settles as the promise does, or rejects with the reason of the signal. One race for all pages would keep every page. */
+/** Like `Promise.race` with the signal, which would keep every page in memory until the signal aborts. */
 function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);

@@ -21,28 +21,27 @@ export interface Reject extends CreateFailure {
   readonly text?: string;
 }
 
-/** The options of a {@link PlantImport}. */
 export interface PlantImportOptions {
   readonly createPlant: CreatePlant;
   readonly client: Client;
   /**
-   * How long the outcome of a line is waited for, in milliseconds. A create keeps its mark for this time, so a pause of
-   * the storage costs time, not the outcome. The import ends when no plant is stored, or found to be taken, in this time.
+   * Milliseconds to wait for the outcome of a line. A create keeps its mark throughout, so the outcome survives a pause
+   * of the storage. The import ends if no plant is stored, or found to be taken, within this time.
    */
   readonly timeLimitMs: number;
-  /** The largest line in bytes, without its line feed. */
+  /** The maximum length of a line in bytes, without its line feed. */
   readonly maxLineBytes: number;
   /** The first line that is imported; earlier ones are skipped. 1 by default. */
   readonly fromLine?: number | undefined;
-  /** Called in order with each line that was not stored, and its cause if that is a bug. A rejection ends the import. */
+  /** Called in order with each line that was not stored, and with its cause if that is a bug. If it rejects, the import ends. */
   readonly reject: (reject: Reject, bug?: unknown) => Promise<void>;
-  /** Stops the import: it reads no further, waits for the creates in progress, and tries nothing again. */
+  /** Stops the import: it reads no further, waits for creates in progress, and retries nothing. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Two halves are under way, which fill four batches of 1,000 plants. More lines would only use more memory. */
+/** Two halves are in progress, which fill four batches of 1,000 plants. More lines would only use more memory. */
 const HALF_LINES = 2_000;
-/** A larger line takes the place of several, which limits the memory. */
+/** A larger line counts as several, which limits the memory. */
 const LINE_BYTES = 2 ** 14;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -58,12 +57,12 @@ const failures = new Map<string, CreateFailure>(Object.entries(others));
 export class PlantImport {
   /** How many plants were stored. */
   stored = 0;
-  /** How many lines were not stored, by the number of the error. */
+  /** How many lines were not stored, by error number. */
   readonly rejected = new Map<number, number>();
-  /** Where to resume: each line before this one that was to be imported is stored or was rejected. */
+  /** Where to resume: every line before this one, from `fromLine` on, was stored or rejected. */
   nextLine: number;
   readonly #options: PlantImportOptions;
-  /** How many plants the storage has stored or found to be taken, also in lines that are not accounted for yet. */
+  /** How many plants were stored or found to be taken, even in lines that are not accounted for yet. */
   #settled = 0;
   readonly #failing = new AbortController();
   readonly #ending: AbortSignal;
@@ -82,10 +81,9 @@ export class PlantImport {
    *
    * Rejects with {@link NotNdjsonError} before anything is stored, if the first line is imported and is not a JSON object.
    *
-   * Rejects when each line that was read is accounted for, with the reason of the signal or the error of the input. Rejects
-   * when the creates in progress have settled, with `PermissionDeniedError`, the error of `reject`, or
-   * `StorageUnavailableError`: then nothing was stored since `nextLine` was first tried, also not its plant. Later plants can
-   * be stored when the storage returns at that moment.
+   * Rejects with the signal's reason or the error of the input, once each line that was read is accounted for. Rejects
+   * with `PermissionDeniedError`, the error of `reject`, or `StorageUnavailableError` once creates in progress have settled.
+   * In the last case, nothing was stored since `nextLine` was first tried, unless the storage returned at that moment.
    */
   async run(input: Readable): Promise<number> {
     const { fromLine = 1, maxLineBytes } = this.#options;
@@ -106,19 +104,19 @@ export class PlantImport {
         places -= Math.max(1, (line.bytes?.length ?? 0) / LINE_BYTES);
         if (places > 0) continue;
         await firstHalf;
-        // Otherwise lines that are rejected at once let no signal and no timer through.
+        // Without this, lines that are rejected at once would hold up signals and timers.
         await setImmediate();
         [firstHalf, places] = [accounted, HALF_LINES];
       }
     } finally {
       await accounted;
-      // An import that ends destroys the input, which its reader sees as an error.
+      // Ending the import destroys the input, which the loop sees as an error.
       ending.throwIfAborted();
     }
     return last;
   }
 
-  /** Begins to create the plant of a line at once. Resolves when it is accounted for, after those `before` it. */
+  /** Starts to create the plant of a line at once. Resolves when the line is accounted for, after those `before` it. */
   async #import(line: Line, before: Promise<void>): Promise<void> {
     const settled = this.#settled;
     const created = await this.#create(line).catch((cause: unknown) => ({ cause }));
@@ -133,7 +131,7 @@ export class PlantImport {
     }
   }
 
-  /** Resolves with whether there is a plant in the line, which is then stored. */
+  /** Stores the plant of a line. Resolves with `false` if the line is blank. */
   async #create({ number, bytes }: Line): Promise<boolean> {
     if (bytes === undefined) throw new LineTooLargeError();
     const isMarked = number === 1 && bytes.indexOf(BYTE_ORDER_MARK) === 0;
@@ -144,7 +142,7 @@ export class PlantImport {
     return true;
   }
 
-  /** Rejects as `CreatePlant` does. A plant that is not stored is tried again, since that needs no mark. */
+  /** Retries a plant that is not stored, which needs no mark. Rejects as `CreatePlant` does. */
   async #store(plant: NewPlant): Promise<void> {
     const { createPlant, client, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
@@ -163,7 +161,7 @@ export class PlantImport {
     }
   }
 
-  /** An unavailable line does not end the import when others have settled since it was read, such as on a lost shard. */
+  /** An outage ends the import, unless other lines have settled since this one was read, as with one lost shard. */
   async #reject({ number, bytes }: Line, cause: unknown, settled: number): Promise<void> {
     const isOutage = cause instanceof StorageUnavailableError && settled === this.#settled;
     if (isOutage || cause instanceof PermissionDeniedError) throw cause;

@@ -2,23 +2,23 @@
 export interface Line {
   /** The first line is 1. */
   readonly number: number;
-  /** The line without its line feed; `undefined` when it is larger than the limit. */
+  /** The line without its line feed; `undefined` if it exceeds the limit. */
   readonly bytes: Buffer | undefined;
 }
 
 const LINE_FEED = 0x0a;
 
 /**
- * Reads lines that end with LF; the last one may end with the input. The CR of a CRLF is a part of its line. Uses memory
- * for one line of the largest size, however long a line is.
+ * Yields lines that end with LF or with the input. The CR of a CRLF belongs to its line. Keeps no more than one line of
+ * the maximum length in memory.
  *
- * @param limit The largest line in bytes, without its line feed.
+ * @param limit The maximum length of a line in bytes, without its line feed.
  */
 export async function* readLines(
   input: AsyncIterable<Uint8Array>,
   limit: number,
 ): AsyncGenerator<Line, void> {
-  /** The beginning of a line, while it is not larger than the limit. */
+  /** The beginning of a line, until it exceeds the limit. */
   let begun: Buffer[] = [];
   let size = 0;
   let number = 0;

@@ -82,7 +82,7 @@ const NDJSON: readonly (readonly [what: string, content: string])[] = [
   ['a plant', PLANT],
   ['CRLF, blank lines and a byte order mark', `\ufeff\r\n \t\r\n${PLANT}\r\n[\n`],
   ['white space around the object', `  ${PLANT}\t \n`],
-  ['an object that is no plant', '{"_id":{"$numberLong":"1"}}\n'],
+  ['an object that is not a plant', '{"_id":{"$numberLong":"1"}}\n'],
   ['an object that the service refuses', '{"id":1,"id":1,"name":"\\ud800"}\n'],
   ['a line that is too large', `${LARGE}\n${PLANT}\n`],
   ['nothing', ''],
@@ -99,9 +99,9 @@ async function passed(content: string | Buffer, chunkBytes: number): Promise<Buf
   return Buffer.concat(await Readable.from(expectNdjson(Readable.from(chunks))).toArray());
 }
 
-describe('Input that is', () => {
+describe('The form of an input', () => {
   for (const [what, content, message] of OTHERS) {
-    it(`${what} is refused, with what it is and the fix`, async () => {
+    it(`is named, with a fix, if it is ${what}`, async () => {
       await rejects(passed(content, 2 ** 16), (error) => {
         expect(error).to.be.instanceOf(NotNdjsonError);
         expect((error as Error).message).to.match(message);
@@ -111,12 +111,12 @@ describe('Input that is', () => {
   }
 
   for (const [what, content] of NDJSON) {
-    it(`newline-delimited JSON with ${what} passes`, async () => {
+    it(`is newline-delimited JSON with ${what}`, async () => {
       expect((await passed(content, 1000)).equals(Buffer.from(content))).to.equal(true);
     });
   }
 
-  it('judged does not depend on its chunks', async () => {
+  it('does not depend on its chunks', async () => {
     for (const [, content] of OTHERS.slice(-20)) await rejects(passed(content, 1), NotNdjsonError);
     for (const [, content] of NDJSON.slice(0, 5)) await passed(content, 1);
   });

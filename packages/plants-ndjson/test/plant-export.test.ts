@@ -104,7 +104,7 @@ describe('An export', () => {
     expect(kept).to.be.at.most(3);
   });
 
-  it('stops before the next page, also while the storage does not respond', async () => {
+  it('stops before the next page, even while the storage does not respond', async () => {
     const silent = afterFirstPage(() => new Promise(() => undefined));
     for (const reader of [plants, silent]) {
       const stopping = new AbortController();
@@ -124,7 +124,7 @@ describe('An export', () => {
     expect(await pages.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('ends where a read has failed, and leaves no rejection unhandled', async () => {
+  it('ends at the page that cannot be read, and leaves no rejection unhandled', async () => {
     const outage = new StorageUnavailableError('gone');
     const failing = afterFirstPage(() => Promise.reject(outage));
     const pages = exportFrom(failing);

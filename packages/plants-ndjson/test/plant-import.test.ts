@@ -90,7 +90,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
 }
 
 describe('An import', () => {
-  it('stores a plant for each line, exactly, and nothing twice, also without a signal', async () => {
+  it('stores the plant of each line exactly, and nothing twice', async () => {
     const stored = new Map<bigint, NewPlant>();
     const text = '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":1e3,"name":""}';
     const plants = new MemoryPlantRepository(stored);
@@ -109,7 +109,7 @@ describe('An import', () => {
     ]);
   });
 
-  it('skips a byte order mark at the beginning, and only there', async () => {
+  it('skips a byte order mark only at the beginning', async () => {
     const it = importInto();
     await it.run(`\ufeff${line(1)}\ufeff${line(2)}`);
     expect(it.outcomes()).to.deep.equal({ stored: 1, 4004: 1 });
@@ -121,7 +121,7 @@ describe('An import', () => {
     [lines(3), 3, 1, 3, 4],
     [lines(3), 9, 0, 3, 9],
   ] as const) {
-    it(`accounts for the lines that it skips: ${JSON.stringify(text)} from line ${fromLine}`, async () => {
+    it(`counts the lines that it skips: ${JSON.stringify(text)} from line ${fromLine}`, async () => {
       const it = importInto({ fromLine });
       expect(await it.run(text)).to.equal(last);
       expect(it.outcomes()).to.deep.equal({ stored });
@@ -134,7 +134,7 @@ describe('An import', () => {
     ['not UTF-8', '"\xff"', 4004, NOT_UTF8],
     ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
   ] as const) {
-    it(`stores the lines around one that is ${what}, which is reported without text`, async () => {
+    it(`reports a line that is ${what} without its text, and stores the others`, async () => {
       const it = importInto();
       await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
       expect(it.outcomes()).to.deep.equal({ stored: 2, [error]: 1 });
@@ -142,7 +142,7 @@ describe('An import', () => {
     });
   }
 
-  it('reports progress in the order of the lines, whichever is stored first', async () => {
+  it('reports progress in line order, whichever line is stored first', async () => {
     const { add, release } = holding();
     const it = importInto({ plants: storing(async ({ id }) => (id === 0n ? add() : undefined)) });
     const running = it.run(lines(3));
@@ -153,7 +153,7 @@ describe('An import', () => {
     expect(it.nextLine()).to.equal(4);
   });
 
-  it('imports many lines concurrently, and reads no further ahead', async () => {
+  it('imports many lines at once, and reads no further ahead', async () => {
     const held = holding();
     const running = importInto({ plants: storing(held.add) }).run(lines(MANY));
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
@@ -163,7 +163,7 @@ describe('An import', () => {
     expect(held.begun).to.equal(MANY);
   });
 
-  it('imports fewer lines concurrently when they are large', async () => {
+  it('imports fewer lines at once when they are large', async () => {
     const mebibyte = 2 ** 20;
     const large = Buffer.from(`{"id":1,"name":"${'x'.repeat(mebibyte)}"}\n`);
     const held = holding();
@@ -185,7 +185,7 @@ describe('An import', () => {
     ['after an unknown outcome', { 5031: 1 }, lost],
     ['when the id is taken after an outage', { 4006: 1 }, outage, taken],
   ] as const) {
-    it(`tries again only what is not stored, and reports ${JSON.stringify(outcome)} ${what}`, async () => {
+    it(`retries only what is not stored, and reports ${JSON.stringify(outcome)} ${what}`, async () => {
       const it = importInto({ plants: failing(...errors) });
       await it.run(line(1));
       const stored = Object.keys(outcome).length === 0 ? 1 : 0;
@@ -193,7 +193,7 @@ describe('An import', () => {
     });
   }
 
-  it('reports an unexpected error without its message, with its cause, and continues', async () => {
+  it('reports a bug with its cause but without its message, and continues', async () => {
     const bug = new Error('secret');
     const reported: unknown[] = [];
     const it = importInto({
@@ -217,7 +217,7 @@ describe('An import', () => {
   });
 
   describe('that is stopped', () => {
-    it('waits for the creates under way, and can be resumed where it stopped', async () => {
+    it('waits for creates in progress, and can be resumed where it stopped', async () => {
       const stored = new Map<bigint, NewPlant>();
       const plants = new MemoryPlantRepository(stored);
       const slow = storing(async (plant, timeLimitMs) => {
@@ -237,7 +237,7 @@ describe('An import', () => {
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
-    it('while each line is rejected at once, and the input is always there', async () => {
+    it('ends even while each line is rejected at once', async () => {
       const it = importInto({ maxLineBytes: 1 });
       setImmediate(it.stop);
       await rejects(it.run(Readable.from(Array(MANY).fill(Buffer.from(lines(10))))), STOPPED);
@@ -262,7 +262,7 @@ describe('An import', () => {
       ['a plant is', (id: bigint) => id === 1n, { stored: 3, 5030: 1 }, 5],
       ['all plants are', () => true, { stored: 0 }, 1],
     ] as const) {
-      it(`while ${what} unavailable, tries nothing again, and can be resumed at line ${nextLine}`, async () => {
+      it(`retries nothing while ${what} unavailable, and resumes at line ${nextLine}`, async () => {
         let attempts = 0;
         const plants = storing(async ({ id }) => {
           attempts += 1;
@@ -280,7 +280,7 @@ describe('An import', () => {
     }
   });
 
-  it('ends when nothing is stored in the time limit of a line, and can be resumed at this line', async () => {
+  it('ends when nothing is stored within a time limit, and can be resumed', async () => {
     let isDown = false;
     const stored = new Map<bigint, NewPlant>();
     const memory = new MemoryPlantRepository(stored);
@@ -302,7 +302,7 @@ describe('An import', () => {
     expect(stored.size).to.equal(2 * MANY - first.rejected.length);
   });
 
-  it('lets many lines wait for the storage without a warning of Node.js', async () => {
+  it('causes no Node.js warning when many lines wait for the storage', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -326,7 +326,7 @@ describe('An import', () => {
     });
   }
 
-  it('gives each plant the time limit once, also when it tries again, and not forever', async () => {
+  it('shares one time limit among all attempts for a plant', async () => {
     const limits: number[] = [];
     const plants = storing(async (_, timeLimitMs) => {
       limits.push(timeLimitMs);
@@ -342,7 +342,7 @@ describe('An import', () => {
     expect(limits.slice(1).every((limit, at) => limit < (limits[at] ?? 0))).to.equal(true);
   });
 
-  it('ends when a line cannot be reported, tries nothing again, and can be resumed at that line', async () => {
+  it('ends at a line that cannot be reported, and can be resumed there', async () => {
     const full = new Error('no space left');
     const plants = storing(async ({ id }) => {
       if (id !== 1n) throw outage;
@@ -353,7 +353,7 @@ describe('An import', () => {
     expect(it.outcomes()).to.deep.equal({ stored: 1 });
   });
 
-  it('reports the lines that it has read when reading the input fails', async () => {
+  it('accounts for the lines read before the input failed', async () => {
     async function* broken() {
       yield Buffer.from(lines(3));
       throw new Error('the disk is gone');

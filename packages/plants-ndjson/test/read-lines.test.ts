@@ -39,7 +39,7 @@ describe('The lines of a file', () => {
     ['lines that are larger', '123456789\n1\n12345678\r\n1', [undefined, '1', undefined, '1']],
     ['a larger line at the end', '1\n123456789', ['1', undefined]],
   ] as const) {
-    it(`are read with ${what}, also in chunks, and numbered from 1`, async () => {
+    it(`are read and numbered with ${what}, in one chunk or several`, async () => {
       const bytes = Buffer.from(text, 'latin1');
       for (const sizes of [[], [1, 4, 4]]) {
         const read = await linesOf(cut(bytes, sizes));
@@ -49,7 +49,7 @@ describe('The lines of a file', () => {
     });
   }
 
-  it('do not depend on where the input is cut into chunks', async () => {
+  it('do not depend on the chunks of the input', async () => {
     const content = fc
       .array(fc.constantFrom('a', '\n', '\r\n', '123456789'), { maxLength: 40 })
       .map((parts) => Buffer.from(parts.join(''), 'latin1'));
@@ -61,7 +61,7 @@ describe('The lines of a file', () => {
     );
   });
 
-  it('that are larger are not kept, however long they are', async () => {
+  it('are not kept in memory when they are too large', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const parts: WeakRef<ArrayBufferLike>[] = [];

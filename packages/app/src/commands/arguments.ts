@@ -12,7 +12,7 @@ export interface Arguments {
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
-/** The options of commands, which have a value each. */
+/** The options of each command, all of which take a value. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   import: ['from-line'],
   export: ['after', 'limit'],
@@ -70,7 +70,7 @@ function unknownWord(problem: string, word: string, known: readonly string[]): n
   throw new UsageError(`${problem} '${word}'. ${fix}`);
 }
 
-/** Returns the number that the text of an option writes; `undefined` without a text. @throws {UsageError} */
+/** Returns the number in the text of an option; `undefined` if the option is absent. @throws {UsageError} */
 export function countOf(option: string, text?: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);

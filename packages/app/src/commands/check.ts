@@ -63,7 +63,7 @@ export async function reasonNotReady(part: Part): Promise<unknown> {
       if (problem !== undefined) await wait(PAUSE_MS);
     }
   };
-  // The timer also keeps the process alive: a part that waits for an unknown host has no open handle.
+  // The timer keeps the process alive too: a part that waits for an unknown host has no open handle.
   await Promise.race([attempts(), wait(MAX_WAIT_MS)]);
   return problem;
 }

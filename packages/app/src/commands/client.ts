@@ -80,12 +80,12 @@ export async function runAsClient(
   }
 }
 
-/** Returns why the work is not complete. Throws an error that is neither of the storage nor of a file. */
+/** Returns why the work is not complete. Rethrows an error that neither the storage nor a file caused. */
 function problemOf(error: unknown, { aborted, reason }: AbortSignal, given: Configuration): string {
   if (aborted && error === reason) return `stopped by ${reason}`;
   if (error instanceof StorageUnavailableError) return sentenceOf(error, given.storage.variables);
   if (error instanceof UnreadablePlantError) return error.message;
-  // The errors of the system are about the input or the output.
+  // System errors are about the input or the output.
   if (error instanceof Error && 'syscall' in error) return error.message;
   throw error;
 }

@@ -35,7 +35,7 @@ describe('plant-store import', () => {
   afterEach(stopAll);
   afterEach(endAll);
 
-  it('reads standard input, is not ended by a SIGHUP, and is ended by the second signal', async () => {
+  it('survives SIGHUP, and quits at the second SIGINT or SIGTERM', async () => {
     const env = { ...CLIENT, MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '1' };
     const it = run(['import', '-'], env, Readable.from(numbered(2)));
     const reported = async (pattern: RegExp) => {
@@ -51,7 +51,7 @@ describe('plant-store import', () => {
     expect(it.stdout()).to.equal('');
   });
 
-  it('loses and repeats no plant when it is killed, stopped by SIGTERM, and resumed', async function () {
+  it('imports every plant exactly once across a kill, a SIGTERM and a resume', async function () {
     await needsMongod.call(this);
     const env = await newStore();
     const file = write(numbered(MANY));
@@ -106,7 +106,7 @@ describe('plant-store export, from a replica set,', () => {
     expect(await startImport([write([full])], env).ended).to.equal(0);
   });
 
-  it('ends with 1 without its collection, which it does not create, and with 0 and the warnings of the storage without plants', async () => {
+  it('exits with 1 without a collection, and with 0 without plants', async () => {
     const { MONGODB_URI } = await newStore();
     const misspelt = { MONGODB_URI, MONGODB_COLLECTION: 'misspelt', LOG_LEVEL: 'warn' };
     const it = startExport([], misspelt);
@@ -127,7 +127,7 @@ describe('plant-store export, from a replica set,', () => {
     );
   });
 
-  it('reports a full disk, and how to resume before what was cut off', async () => {
+  it('reports a full disk, and a line to resume at before the truncated one', async () => {
     const file = newPath();
     // Further writes to the file are short, or fail.
     const limited = `trap '' XFSZ; ulimit -f 1024; exec '${process.execPath}' '${command}' export > '${file}'`;
@@ -149,14 +149,14 @@ describe('plant-store export, from a replica set,', () => {
     expect(`${written.join('\n')}\n${rest.out}`).to.equal(full);
   });
 
-  it('reports that nothing reads its output', async () => {
+  it('reports that its reader has gone', async () => {
     const it = run(['export'], { ...CLIENT, ...env, LOG_LEVEL: 'error' });
     it.child.stdout?.destroy();
     expect(await it.ended).to.equal(1);
     expect(it.stderr()).to.match(/^exported: 0\nplant-store: export: write EPIPE\n$/m);
   });
 
-  it('stops on SIGTERM after the lines that its reader takes, and resumes after the last one', async () => {
+  it('is resumed by the options that it prints after a SIGTERM', async () => {
     const limited = numbered(MANY - 1).join('');
     const it = startExport(['--limit', `${MANY - 1}`], env);
     await it.printed(/^\{/);
@@ -218,7 +218,7 @@ describe('With three nodes of which the primary is killed,', function () {
     await set?.stop();
   });
 
-  it('import reports the outcome of every line', async () => {
+  it('an import reports the outcome of every line', async () => {
     expect(await imported.ended, imported.err).to.equal(1);
     const { stored = 0, 4005: invalid, 5031: unknown = 0, ...others } = countsOf(imported.err);
     expect(others).to.deep.equal({});
@@ -236,7 +236,7 @@ describe('With three nodes of which the primary is killed,', function () {
     expect(plants.size).to.be.within(stored, stored + unknown);
   });
 
-  it('export has each plant once, in the order of the ids', async () => {
+  it('an export contains each plant once, in id order', async () => {
     expect(await exported.ended, exported.err).to.equal(0);
     expect(exported.out === numbered(MANY).join('')).to.equal(true);
   });

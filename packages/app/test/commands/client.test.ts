@@ -25,7 +25,7 @@ describe('plant-store import', () => {
   const { write } = newFiles();
   afterEach(stopAll);
 
-  /** A slow import also prints progress. */
+  /** Without the progress that a slow import prints. */
   const imported = async (args: readonly string[], env = {}) => {
     const { err, ...rest } = await result(['import', ...args], { ...CLIENT, ...MEMORY, ...env });
     return { ...rest, err: err.replace(/^.* \| .*\n/gm, '') };
@@ -43,7 +43,7 @@ describe('plant-store import', () => {
   });
 
   for (const args of [[], ['-']]) {
-    it(`reads standard input, with the arguments '${args}'`, async () => {
+    it(`reads standard input with the arguments '${args}'`, async () => {
       const it = startImport(args, MEMORY);
       it.stdin.end(plantLine(1));
       expect(await it.ended).to.equal(0);
@@ -52,7 +52,7 @@ describe('plant-store import', () => {
     });
   }
 
-  it('ends with 1 when a line was not stored, and writes the line so that it can be corrected and imported', async () => {
+  it('exits with 1 and writes each line that was not stored, to be corrected', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';
     const file = write([plantLine(1), `${wrong}\n`, '\r\n', plantLine(1), '[']);
     const { code, out, err } = await imported([file]);
@@ -68,14 +68,14 @@ describe('plant-store import', () => {
     expect(await imported([corrected])).to.include({ code: 0, err: 'stored: 1\n' });
   });
 
-  it('ends with 2 and stores nothing when the file has another form', async () => {
+  it('exits with 2 and stores nothing when the file has another form', async () => {
     const lines = numbered(3).map((line) => line.replace('\n', ',\n'));
     const { code, out, err } = await imported([write([...lines, plantLine(4)])]);
     expect([code, out]).to.deep.equal([2, '']);
     expect(err).to.match(/^plant-store: import: the input is JSON with commas .* sed '.*'\n$/);
   });
 
-  it('begins at --from-line, which is not after the end', async () => {
+  it('begins at --from-line, and refuses a line after the end', async () => {
     const file = write(['[]\n', '[]\n', plantLine(3)]);
     expect(await imported([file, '--from-line', '3'])).to.include({ code: 0, err: 'stored: 1\n' });
     expect(await imported([file, '--from-line', '4'])).to.include({ code: 0, err: 'stored: 0\n' });
@@ -106,7 +106,7 @@ describe('plant-store import', () => {
     });
   }
 
-  it('stops at a signal, and shows how to resume', async () => {
+  it('stops at a signal, and prints how to resume', async () => {
     const it = startImport(['--from-line', '2'], MEMORY);
     it.stdin.write(`[]\n[]\n${plantLine(2)}`);
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -125,7 +125,7 @@ describe('plant-store import', () => {
     expect(it.out).to.equal('');
   });
 
-  it('ends with 2, and stores nothing, with a token that is refused or does not permit creating plants', async () => {
+  it('exits with 2 and stores nothing if its token is refused', async () => {
     const file = write(numbered(2));
     const ACCESS_TOKENS_FILE = write([`${CLIENT.ACCESS_TOKEN_SHA256} reader [read plants]\n`]);
     /** Resolves with how many timers there are after an import that this token does not permit. */
@@ -154,7 +154,7 @@ describe('plant-store import', () => {
 describe('plant-store export', () => {
   afterEach(stopAll);
 
-  it('stops at a signal while the storage cannot be reached, and has the options that resume it', async () => {
+  it('stops at a signal during an outage, and prints the options to resume', async () => {
     const args = ['--after', '-7', '--limit', '3'];
     const it = startExport(args, { ...UNREACHABLE, LOG_LEVEL: 'warn' });
     await it.printed(/MONGODB_URI: .*not reachable/);
@@ -164,7 +164,7 @@ describe('plant-store export', () => {
     );
   });
 
-  it('ends with 1 and the reason at its time limit when the storage cannot be reached', async () => {
+  it('exits with 1 and the reason when the storage stays unreachable', async () => {
     const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
     expect(await it.ended).to.equal(1);
     expect(it.err).to.match(/^exported: 0\nplant-store: export: MONGODB_URI: .*\)\n$/);

@@ -45,7 +45,7 @@ describe('The service on MongoDB', () => {
     await server.stop();
   });
 
-  it('is checked with the warnings of the start, and no collection is created', async () => {
+  it('is checked with the startup warnings and their commands, and nothing is created', async () => {
     const MONGODB_URI = (await sharedReplicaSet()).uri.replace('/?', `/test-${randomUUID()}?`);
     const env = { MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '500' };
     const check = await result(['check'], env);

@@ -190,7 +190,7 @@ async function sendPart(service: Service, request: string) {
 describe('Stopping', () => {
   afterEach(stopAll);
 
-  it('waits for a request that is still arriving, closes its connection, and reports its health until then', async () => {
+  it('waits for a request that is still arriving', async () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0' });
     const socket = await sendPart(service, `${HEAD}Content-Length: 18\r\n\r\n{"id":1,`);
     service.emit('SIGTERM');
@@ -212,7 +212,7 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('closes the token verifier and the storage, also when no server listens', async () => {
+  it('closes the token verifier and the storage even if no server listens', async () => {
     const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 }, false);
     const container = createContainer(configuration, process.stdout);
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
@@ -223,14 +223,14 @@ describe('Stopping', () => {
     await rejects(plantRepository.ready(), StorageUnavailableError);
   });
 
-  it('waits for the end of the start', async () => {
+  it('waits until the service has started', async () => {
     const env = { PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
     const service = new Command(['serve'], env);
     expect(await service.stop()).to.equal(0);
     expect(service.out).to.match(/"listening"[\s\S]*"stopping"[\s\S]*"stopped"/);
   });
 
-  it('reports so to probes, which it does not count as refused, and serves while SHUTDOWN_DELAY_MS passes', async () => {
+  it('turns /readyz to 503 and keeps serving during SHUTDOWN_DELAY_MS', async () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '1500' });
     const ended = service.stop();
     for (const listener of [service.address, service.management]) {
@@ -254,7 +254,7 @@ describe('Stopping', () => {
     expect(service.err).to.equal('plant-store: ended by a second signal, SIGINT\n');
   });
 
-  it('takes a Ctrl-C that npm passes on for the one that the terminal has sent', async () => {
+  it('counts a Ctrl-C once that the terminal sends and npm passes on', async () => {
     const service = await serveHere();
     for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
     expect(await service.ended).to.equal(0);
@@ -271,7 +271,7 @@ describe('A SIGHUP', () => {
     ['when standard input is a terminal', tokensFile, 'stdin'],
     ['when standard output is a terminal', tokensFile, 'stdout'],
   ] as const) {
-    it(`stops the service ${where}, even several and during the start`, async () => {
+    it(`stops the service ${where}, even during the start`, async () => {
       const env = { PORT: '0', LOG_FORMAT: 'json', ...verifier() };
       const service = new Command(['serve'], env, terminal);
       for (const _ of ['kernel', 'shell']) service.emit('SIGHUP');
@@ -416,7 +416,7 @@ describe('The tokens of the service', () => {
     expect(err).to.include('the token does not permit reading plants');
   });
 
-  it('are those of a file, which SIGHUP reads again: an invalid one changes nothing, and the log has only labels', async () => {
+  it('are reread from the file on SIGHUP; if it is invalid, nothing changes', async () => {
     const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'] as const;
     const [old, next] = [`${sha256(OLD)} nursery\n`, `${sha256(NEW)} nursery 2\n`];
     const file = write([old]);
