@@ -13,6 +13,13 @@ export interface Expected {
 /** Returns what an adapter does instead of a correct one. A further parameter with a default value is what it remembers. */
 export type Difference<Correct> = (correct: Correct) => Partial<Correct> & Expected;
 
+/** An adapter that keeps every promise in another way than the correct one. */
+export interface Honest<Correct> {
+  readonly differs: Difference<Correct>;
+  /** The hooks after which it differs: only the cases that need one of them are run. All cases by default. */
+  readonly after?: readonly string[];
+}
+
 /** A difference that breaks a sentence of the port. */
 export type Lie<Correct> = (
   correct: Correct,
@@ -22,8 +29,8 @@ export type Lie<Correct> = (
 export type Liars<Correct> = Readonly<Record<string, Readonly<Record<string, Lie<Correct>>>>>;
 
 /**
- * Declares the tests of a suite itself: every case passes for honest adapters, and fails for the liars that
- * it catches, as they expect. Each case catches at least one.
+ * Declares the tests of a suite itself: every case passes for the correct adapter and for honest ones, and fails for the
+ * liars that it catches, as they expect. Each case catches at least one.
  *
  * @param open Opens an adapter that does what a lie, or an honest adapter, does.
  */
@@ -31,7 +38,7 @@ export function describeSuiteItself<Opened extends object, Correct>(
   title: string,
   cases: ContractCases<Opened>,
   open: (difference: Difference<Correct>) => Opened & Expected,
-  honest: Readonly<Record<string, Difference<Correct>>>,
+  honest: Readonly<Record<string, Honest<Correct>>>,
   liars: Liars<Correct>,
 ): void {
   const lies = Object.entries(liars).flatMap(([name, all]) =>
@@ -49,9 +56,14 @@ export function describeSuiteItself<Opened extends object, Correct>(
   }
 
   describe(title, () => {
-    for (const [what, difference] of Object.entries(honest)) {
-      for (const [name, { run }] of Object.entries(cases)) {
-        it(`passes for an adapter that ${what}: ${name}`, () => run(open(difference)));
+    for (const [name, { run }] of Object.entries(cases)) {
+      it(`passes for a correct adapter: ${name}`, () => run(open(() => ({}))));
+    }
+
+    for (const [what, { differs, after }] of Object.entries(honest)) {
+      for (const [name, { needs, run }] of Object.entries(cases)) {
+        const shows = after === undefined || needs.some((hook) => after.includes(hook));
+        if (shows) it(`passes for an adapter that ${what}: ${name}`, () => run(open(differs)));
       }
     }
 

@@ -5,6 +5,7 @@ export {
   type Difference,
   describeSuiteItself,
   type Expected,
+  type Honest,
   type Liars,
   type Lie,
 } from './describe-suite-itself.js';

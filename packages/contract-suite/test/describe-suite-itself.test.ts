@@ -16,12 +16,17 @@ const cases = {
   }),
 };
 
+const honest = {
+  'keeps more': { differs: () => ({}) },
+  'keeps more after a fault': { differs: () => ({}), after: ['outage'] },
+};
+
 /** Resolves with the tests of a suite itself that fail, and their failures. */
 async function failuresOf(has: boolean, lies?: Record<string, Lie<Box>>) {
   const open = (difference: Difference<Box>) => ({ has, ...difference({ has }) });
   const liars = lies === undefined ? {} : { [KEEPS]: lies };
   const results = await resultsOf(() =>
-    describeSuiteItself('the suite', cases, open, { keeps: () => ({}) }, liars),
+    describeSuiteItself('the suite', cases, open, honest, liars),
   );
   return Object.entries(results).filter(([, failure]) => failure !== undefined);
 }
@@ -45,13 +50,14 @@ describe('A suite itself is tested', () => {
       'is in time': () => ({ has: true, lateFailure: failure }),
     });
     expect(failures.map(([title]) => title)).to.deep.equal([
-      `passes for an adapter that keeps: ${KEEPS}`,
+      `passes for a correct adapter: ${KEEPS}`,
+      `passes for an adapter that keeps more: ${KEEPS}`,
       `fails for an adapter that is honest: ${KEEPS}`,
       `fails for an adapter that forgets: ${KEEPS}`,
       'fails for each adapter that settles late or never',
     ]);
     const shown = `with: ${another}\ngot: AssertionError: expected false to equal true`;
-    expect(failures[2]?.[1], 'all of what was expected, and all of what came').to.include(shown);
+    expect(failures[3]?.[1], 'all of what was expected, and all of what came').to.include(shown);
     const without = await failuresOf(true);
     expect(without.map(([title]) => title)).to.deep.equal(['has a liar for each case']);
   });

@@ -3,6 +3,4 @@ import { readerCases } from '@plant-store/plant-repository-contract';
 import { openStore } from './support/correct-store.js';
 import { readerLiars } from './support/reader-liars.js';
 
-const honest = { 'reads pages': () => ({}) };
-
-describeSuiteItself('The suite for every PlantReader', readerCases, openStore, honest, readerLiars);
+describeSuiteItself('The suite for every PlantReader', readerCases, openStore, {}, readerLiars);

@@ -1,4 +1,4 @@
-import type { Difference, Expected } from '@plant-store/contract-suite/mocha';
+import type { Difference, Expected, Honest } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlant,
   OutcomeUnknownError,
@@ -143,10 +143,12 @@ export function openStore(difference: Difference<CorrectStore>): OpenReader & Ex
   return { ...storage, repository, reopen, secrets, failure, lateFailure };
 }
 
-/** Stores that keep every promise. */
-export const honestStores: Readonly<Record<string, Difference<CorrectStore>>> = {
-  'keeps every promise': () => ({}),
-  'never tries again': () => ({
-    lost: (error) => (error.sent ? new OutcomeUnknownError('lost') : error),
-  }),
+/** Stores that keep every promise in another way. */
+export const honestStores: Readonly<Record<string, Honest<CorrectStore>>> = {
+  'never tries again': {
+    differs: () => ({
+      lost: (error) => (error.sent ? new OutcomeUnknownError('lost') : error),
+    }),
+    after: ['loseNextAcknowledgement', 'delayNextWrite', 'silenceAfterWrite', 'crash'],
+  },
 };

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Difference, Expected } from '@plant-store/contract-suite/mocha';
+import type { Difference, Expected, Honest } from '@plant-store/contract-suite/mocha';
 import {
   authenticatedClient,
   type Client,
@@ -128,16 +128,24 @@ export const hesitating =
       failed ? Promise.reject(new TokenVerifierUnavailableError('no token has arrived')) : ready(),
   });
 
-/** Verifiers that keep every promise. */
-export const honestVerifiers: Readonly<Record<string, Difference<HonestVerifier>>> = {
-  'keeps every promise': () => ({}),
-  'hesitates after an outage': hesitating(new TokenVerifierUnavailableError('not yet')),
-  'bridges outages, because it does not ask its issuer': () =>
-    honestVerifier(new SimulatedIssuer()),
-  'names the format of its tokens in its errors': () => ({
-    failed(error) {
-      error.message += ': a token begins with a-token and "that-was-given-to-the"';
-      return error;
-    },
-  }),
+const FAULTS = ['outage', 'stall', 'malfunction'];
+
+/** Verifiers that keep every promise in another way. */
+export const honestVerifiers: Readonly<Record<string, Honest<HonestVerifier>>> = {
+  'hesitates after an outage': {
+    differs: hesitating(new TokenVerifierUnavailableError('not yet')),
+    after: FAULTS,
+  },
+  'bridges outages, because it does not ask its issuer': {
+    differs: () => honestVerifier(new SimulatedIssuer()),
+    after: FAULTS,
+  },
+  'names the format of its tokens in its errors': {
+    differs: () => ({
+      failed(error) {
+        error.message += ': a token begins with a-token and "that-was-given-to-the"';
+        return error;
+      },
+    }),
+  },
 };
