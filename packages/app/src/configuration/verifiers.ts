@@ -70,6 +70,8 @@ const file = choice({
   },
 });
 
+const NO_LIST = /^[^,]+$/;
+
 const jwt = choice({
   settings: {
     JWT_ISSUER: required(
@@ -87,9 +89,9 @@ const jwt = choice({
       ...text('a comma-separated list of algorithms', 'RS256,ES256'),
       default: 'RS256,PS256,ES256,EdDSA',
     },
-    JWT_SCOPE: text('a scope', 'plants:create'),
-    JWT_READ_SCOPE: text('a scope', 'plants:read'),
-    JWT_NAME_CLAIM: text('a claim name', 'azp'),
+    JWT_SCOPE: text('one scope', 'plants:create', NO_LIST),
+    JWT_READ_SCOPE: text('one scope', 'plants:read', NO_LIST),
+    JWT_NAME_CLAIM: text('one claim name', 'azp', NO_LIST),
   },
   async configure(values): Promise<ConfiguredVerifier> {
     const { JwtTokenVerifier, jwtOptionProblems } = await import('@plant-store/token-verifier-jwt');

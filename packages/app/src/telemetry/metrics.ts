@@ -18,18 +18,22 @@ const OUTCOMES: ReadonlyMap<string, string> = new Map([
 
 /** The counters: what each counts, and its label with the values that are shown from the start. */
 const COUNTERS = {
-  plant_store_requests_refused_total: ['Requests refused with a 5032: too many in flight.'],
-  plant_store_bugs_total: ['Requests that failed with a 5000: a bug of the service.'],
-  plant_store_connections_refused_total: ['Connections closed because of too many open ones.'],
+  plant_store_requests_refused_total: [
+    'Requests refused with error 5032, because too many were in flight.',
+  ],
+  plant_store_bugs_total: ['Requests that failed with error 5000, a bug in the service.'],
+  plant_store_connections_refused_total: [
+    'Connections closed because MAX_CONNECTIONS was reached.',
+  ],
   plant_store_plants_refused_by_database_total: [
     'Plants that a validator or a unique index of the database refused.',
   ],
   plant_store_log_lines_lost_total: [
-    'Lines of the log that were lost, because its disk is full or its reader has stopped.',
+    'Log lines lost because the disk was full or the reader had stopped.',
   ],
   plant_store_tokens_refused_total: ['Requests whose token was refused, by reason.', 'reason'],
   plant_store_token_checks_total: [
-    'Signed tokens that were in the cache (hit) or had to be verified (miss).',
+    'Signed tokens found in the cache (hit) or verified (miss).',
     ...['cache', 'hit', 'miss'],
   ],
   plant_store_key_fetches_total: [

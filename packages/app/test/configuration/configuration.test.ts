@@ -44,8 +44,9 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   ],
   JWT_AUDIENCE: ['', '*', 'plants,seeds', "'plants'", '{client-id}'],
   JWKS_URL: [''],
-  JWT_SCOPE: [''],
-  JWT_READ_SCOPE: [''],
+  JWT_SCOPE: ['', 'plants:create,plants:read'],
+  JWT_READ_SCOPE: ['', 'plants:create,plants:read'],
+  JWT_NAME_CLAIM: ['', 'sub,azp'],
   TRUSTED_PROXIES: [
     ...['', 'a-proxy', '10.0.0.0/33', '10', '010.0.0.1', '10.0.0.*', '0.0.0.0', '::'],
     ...['[::1]', '127.0.0.1:8080'],
