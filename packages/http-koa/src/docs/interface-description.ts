@@ -23,16 +23,16 @@ export interface DescriptionOptions {
 
 /** The description of each status. */
 const STATUSES: Readonly<Record<number, string>> = {
-  400: 'An error occurred: the request is invalid, or its `id` is taken. It was not carried out.',
-  401: 'The bearer token is missing or invalid. The request was not carried out.',
-  403: 'The bearer token does not permit this operation. The request was not carried out.',
-  404: 'The path does not exist: the base path may be missing.',
-  405: 'The path does not allow the method: a redirect may have changed it.',
-  408: 'The request did not arrive in time. It was not carried out.',
-  429: 'The client sends too many requests. The request was not carried out. Send it again after `Retry-After`.',
-  431: 'The headers are too large. The request was not carried out.',
-  500: 'The service has a bug: the outcome is unknown. Report it to the operator.',
-  503: 'The service cannot carry out the request now. After a 5030 or a 5032 the request was not carried out. Otherwise the outcome is unknown. Send the same request again after `Retry-After`.',
+  400: 'An error occurred: the request is invalid, or its `id` is taken. Nothing was stored.',
+  401: 'The bearer token is missing or invalid. Nothing was stored.',
+  403: 'The bearer token does not permit this operation. Nothing was stored.',
+  404: 'The path does not exist; perhaps the base path is missing.',
+  405: 'The path does not allow this method; a redirect may have changed it.',
+  408: 'The request did not arrive in time. Nothing was stored.',
+  429: 'The client sent too many requests. Nothing was stored. Retry after the time in `Retry-After`.',
+  431: 'The headers are too large. Nothing was stored.',
+  500: 'A bug in the service: the outcome is unknown. Report it to the operator.',
+  503: 'The service cannot process the request right now. After a 5030 or 5032, nothing was stored; otherwise the outcome is unknown. Retry the same request after the time in `Retry-After`.',
 };
 
 /**
@@ -48,7 +48,7 @@ export function interfaceDescription(options: DescriptionOptions = {}) {
       version: '1.0.0',
       summary: 'A small store of plants.',
       description:
-        'An authenticated client creates plants with `POST /plants`. Every response with a 4xx or 5xx status has an `Error` as its body. Its number keeps its meaning in every release.',
+        'An authenticated client creates plants with `POST /plants`. Every 4xx and 5xx response has an `Error` body, whose number never changes its meaning.',
       license: { name: 'MIT', identifier: 'MIT' },
       ...(build && { 'x-build': build }),
     },
@@ -98,7 +98,7 @@ function describedCreatePlant() {
     tags: ['plants'],
     summary: 'Create a plant',
     description:
-      'A 200 means that the plant is stored. An `id` identifies one plant: a second request with the same `id` is an error, even with the same content. The service keeps all digits of an `id`, also beyond 2^53.',
+      'A 200 means the plant is stored. An `id` identifies one plant: a second request with the same `id` is an error, even if the content is the same. The service preserves every digit of an `id`, even beyond 2^53.',
     requestBody: {
       description: 'The plant to create. Properties other than `id`, `name` and `tag` are ignored.',
       required: true,
@@ -169,21 +169,21 @@ const text = { type: 'string' };
 
 const headers = {
   'X-Request-Id': required(
-    'Identifies the request in the log of the service. It is the `X-Request-Id` of the request if there is exactly one, of 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
+    'Identifies the request in the service log. It repeats the `X-Request-Id` of the request if there was exactly one, of 1 to 128 characters from `A-Za-z0-9._-`; otherwise it is new.',
     { ...text, pattern: '^[A-Za-z0-9._-]{1,128}$' },
   ),
-  'Cache-Control': required('No cache keeps the response.', { ...text, const: 'no-store' }),
+  'Cache-Control': required('Responses must not be cached.', { ...text, const: 'no-store' }),
   'WWW-Authenticate': required(
-    'The credentials that are needed, and what is wrong with the credentials that were sent (RFC 6750).',
+    'The required credentials, and why the ones sent were rejected (RFC 6750).',
     text,
     failures.INVALID_TOKEN.challenge,
   ),
   'Retry-After': required(
-    'Seconds to wait before a retry. The service sends 1. A proxy may send more: a client waits at most 60.',
+    'Seconds to wait before retrying. The service sends 1; a proxy may send more. Clients wait 60 at most.',
     { type: 'integer', minimum: 0 },
     failures.STORAGE_UNAVAILABLE.retryAfter,
   ),
-  Allow: required('The methods that this path allows.', text, 'POST'),
+  Allow: required('The methods allowed on this path.', text, 'POST'),
 };
 
 /** Returns a header that is always present in the responses that list it. */
