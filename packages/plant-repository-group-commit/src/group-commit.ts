@@ -25,14 +25,14 @@ export interface GroupCommitOptions {
  * Stores many plants with one insert, and determines the outcome of each ({@link PendingPlant}).
  *
  *     add ─> queued ─> sent ─> is it written?
- *              ^                 yes ─────────────────────────> stored
- *              │                 id exists ─> mark looked up ─> stored, or taken
- *              ├─ after 50 ms ── unknown
- *              │                 no: who must act?
- *              ├─ after 50 ms ──── nobody, or the batch
- *              │                   the plant ─────────────────> refused
- *              │                   an administrator ──────────> unavailable
- *              └─ after 1 s ──── no reply yet
+ *              ^                   yes ─────────────────────────> stored
+ *              │                   id exists ─> mark looked up ─> stored, or taken
+ *              ├─ after a pause ── unknown
+ *              │                   no: who must act?
+ *              ├─ after a pause ──── nobody, or the batch
+ *              │                     the plant ─────────────────> refused
+ *              │                     an administrator ──────────> unavailable
+ *              └─ after a second ─ no reply yet
  *
  *     at its deadline, wherever it is ─> unavailable, or unknown if an insert may have written it
  *
@@ -161,9 +161,9 @@ export class GroupCommit {
     const toLookUp = this.#conclude(attempt, await this.#insert(attempt));
     if (toLookUp.length > 0) await this.#lookUp(toLookUp);
     this.#attempts.end(attempt);
+    const pending = attempt.plants.filter(({ isSettled }) => !isSettled);
     // After a timeout, its plants are queued already.
-    if (!attempt.hasTimedOut && attempt.plants.some(({ isSettled }) => !isSettled)) {
-      const pending = attempt.plants.filter(({ isSettled }) => !isSettled);
+    if (pending.length > 0 && !attempt.hasTimedOut) {
       const pauseMs = Math.max(...pending.map((plant) => plant.insertAgainAfterMs));
       await new Promise<void>((resolve) => this.#options.clock.after(pauseMs, resolve));
       this.#queueAgain(pending);
