@@ -11,7 +11,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
     'token-verifier-static/src/static-token-verifier.ts',
     '@plant-store/plant-repository-group-commit',
   ],
-  ['plant-json/src/failures.ts', '@plant-store/http-koa'],
+  ['plant-json/src/failures-of-create.ts', '@plant-store/http-koa'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/contract-suite'],
   ['contract-suite/src/settled.ts', '@plant-store/domain'],
   ['domain/src/plant.ts', '@plant-store/http-koa'],

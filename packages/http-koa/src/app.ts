@@ -3,7 +3,7 @@ import type { default as KoaApplication, Middleware } from 'koa';
 import { type Admit, createPlantOperation } from './create-plant/create-plant.js';
 import type { DescriptionOptions } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
-import { healthRoutes } from './health.js';
+import { healthRoutes } from './health-routes.js';
 import { plainPath, positiveInteger } from './options.js';
 import { Exchanges } from './request/exchange.js';
 import { HttpError } from './request/failures.js';

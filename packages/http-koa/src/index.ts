@@ -11,7 +11,7 @@ export {
   type DescriptionOptions,
   interfaceDescription,
 } from './docs/interface-description.js';
-export { StoppingError } from './health.js';
+export { StoppingError } from './health-routes.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';
 export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';
 export type {

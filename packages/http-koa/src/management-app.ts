@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { type AppDependencies, appOf } from './app.js';
-import { healthRoutes } from './health.js';
+import { healthRoutes } from './health-routes.js';
 import type { HttpObserver } from './request/http-observer.js';
 
 /** The health check, the metrics and the observer of the management listener. */

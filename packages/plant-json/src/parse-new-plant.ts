@@ -8,7 +8,7 @@ import {
 } from '@plant-store/domain';
 import * as v from 'valibot';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from './exact-json.js';
-import { failuresOfCreate } from './failures.js';
+import { failuresOfCreate } from './failures-of-create.js';
 
 /** Returns the kind of a JSON value, which a message may show, unlike the value. */
 function kindOf(value: unknown): string {

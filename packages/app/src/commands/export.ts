@@ -3,8 +3,8 @@ import { exportPages } from '@plant-store/plants-ndjson';
 import { ConfigurationError } from '../configuration/setting.js';
 import { ids } from '../container.js';
 import { type Arguments, countOf, UsageError } from './arguments.js';
-import { runAsClient } from './client.js';
 import { type OwnProcess, writerTo } from './own-process.js';
+import { runAsClient } from './run-as-client.js';
 
 /**
  * Writes the plants to standard output. Resolves with the exit code: 0 when every plant is written, otherwise 1.

@@ -1,8 +1,8 @@
 import { NotNdjsonError, PlantImport } from '@plant-store/plants-ndjson';
 import { ids } from '../container.js';
 import { type Arguments, countOf, UsageError } from './arguments.js';
-import { runAsClient } from './client.js';
 import { type OwnProcess, readerOf, writerTo } from './own-process.js';
+import { runAsClient } from './run-as-client.js';
 
 /** How long to keep trying to store a line: longer than a failover, a database pause or a maintenance window. */
 const PATIENCE_MS = 10 * 60_000;
