@@ -59,13 +59,11 @@ export function clientOf(
 
 /**
  * Without an audience (Cognito, Clerk; an empty list: Hydra), the client that the token was issued to must be the
- * audience: `client_id` (RFC 9068) or `azp` (OpenID Connect), and both if the token names both.
+ * audience: `client_id` (RFC 9068) or `azp` (OpenID Connect).
  */
 function isFor(audience: string, { aud = [], client_id, azp }: JWTPayload): boolean {
   const audiences = [aud].flat();
-  if (audiences.length > 0) return audiences.includes(audience);
-  const clients = [client_id, azp].filter((client) => client !== undefined);
-  return clients.length > 0 && clients.every((client) => client === audience);
+  return (audiences.length > 0 ? audiences : [client_id, azp]).includes(audience);
 }
 
 /**

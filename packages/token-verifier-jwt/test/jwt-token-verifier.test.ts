@@ -162,10 +162,10 @@ describe('JwtTokenVerifier', () => {
       [{ sub: audience, cid: audience, appid: audience }, false],
       [{ client_id: other }, false],
       [{ azp: other }, false],
-      [{ client_id: audience, azp: other }, false],
-      [{ client_id: other, azp: audience }, false],
+      [{ client_id: audience, azp: other }, true],
+      [{ client_id: other, azp: audience }, true],
       [{ client_id: [audience] }, false],
-      [{ client_id: audience, azp: null }, false],
+      [{ client_id: audience, azp: null }, true],
     ];
 
     for (const [claims, accepted] of cases) {
