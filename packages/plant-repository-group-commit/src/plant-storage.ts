@@ -80,7 +80,7 @@ export interface PlantStorage {
    * Resolves with the marks of the plants with these ids that are committed; `undefined` for one of another program.
    * Visible is not durable: a plant, of this process or of another, is made durable before it is returned.
    *
-   * @param signal Ends the wait, on the server too. If no reply came, the connection is closed, because it may be lost.
+   * @param signal As for {@link insert}.
    */
   committedMarks(
     ids: readonly bigint[],
@@ -90,20 +90,20 @@ export interface PlantStorage {
   /**
    * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` if a record is not a plant.
    *
-   * @param signal As for {@link committedMarks}.
+   * @param signal Ends the wait. What a server still works on must not take the place of later commands without a limit.
    */
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
    * Rejects when an insert would be rejected now, or a write is not acknowledged until `signal` aborts. Writes nothing.
    *
-   * @param signal As for {@link committedMarks}.
+   * @param signal As for {@link page}.
    */
   check(signal: AbortSignal): Promise<void>;
 
   /** Returns what an error of one of the other methods means. */
   explain(error: unknown): Problem;
 
-  /** Closes every connection, and ends on the server what is in flight. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }

@@ -1,41 +1,43 @@
 import { Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
-import { Client, type ClientConfig, Connection, Pool, type PoolClient } from 'pg';
-import type { Connecting } from './connection-string.js';
 import {
-  endsConnection,
-  PostgresqlError,
-  wasIdle,
-  whyNotConnected,
-  withoutPlant,
-} from './server-error.js';
+  Client,
+  type ClientConfig,
+  type Connection,
+  type DatabaseError,
+  Pool,
+  type PoolClient,
+  Query,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg';
+import type { Connecting } from './connection-string.js';
+import { endsConnection, PostgresqlError, whyNotConnected, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
-
-/** How long a statement that the server does not cancel may keep its connection, since its backend is still alive. */
-const CANCELLED_WITHIN_MS = 20_000;
-
-/** A statement ends within this time after the server has carried out the request to cancel it, unless the connection is lost. */
-const ENDED_WITHIN_MS = 3_000;
 
 /** How long closing may take before the remaining connections are destroyed. */
 const CLOSED_WITHIN_MS = 500;
 
 const UNBOUND = 'the server offers no channel binding, which channel_binding=require asks for';
 
-/** Statements in progress on one connection. */
-interface Statement {
-  cancel: () => void;
+/** The code of notices that are not warnings. */
+const NO_WARNING = '00000';
+
+/** A statement that commits. With a name, it is a prepared statement. */
+export interface Committing {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly name?: string | undefined;
 }
+
+/** A connection that a statement runs with. */
+export type PlantClient = PoolClient & PlantStoreClient;
 
 /** Connections to a server for one purpose. */
 export class Connections {
   readonly #pool: Pool;
   /** All connections are replaced together, because a firewall or a failed host often drops all of them silently. */
   readonly #sockets = new Set<Socket>();
-  /** Cancel what is in flight at a stop: a backend that waits for a lock does not notice a closed connection. */
-  readonly #statements = new Set<Statement>();
-  #hasLost = false;
   /** Whether the latest attempt to get a connection has failed. */
   #lacksConnection = false;
 
@@ -43,7 +45,7 @@ export class Connections {
     this.#pool = new Pool({
       connectionString,
       enableChannelBinding,
-      Client: ClosingClient,
+      Client: PlantStoreClient,
       max,
       connectionTimeoutMillis: CONNECTED_WITHIN_MS,
       idleTimeoutMillis: 0,
@@ -59,24 +61,35 @@ export class Connections {
   }
 
   /**
-   * Runs statements with one connection, and once again if that one was closed because it was idle. Rejects with a
-   * `PostgresqlError` when the server reports an error; with the reason of `signal` when it aborts, and cancels then.
+   * Runs statements with one connection. Rejects with a `PostgresqlError` when the server reports an error; with the
+   * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
+   * it does: giving up and sending again would take a backend each time.
+   *
+   * @param aborted Called when the signal aborts while the statements run.
    */
-  run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+  run<T>(
+    work: (client: PlantClient) => Promise<T>,
+    signal: AbortSignal,
+    aborted: (client: PlantClient) => void = () => undefined,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const statement: Statement = { cancel: () => undefined };
+      let working: PlantClient | undefined;
       const stop = () => {
         reject(signal.reason);
-        statement.cancel();
+        if (working) aborted(working);
       };
       // One listener: an insert of one plant takes a tenth of its CPU time for it.
       signal.addEventListener('abort', stop);
-      const settle = () => signal.removeEventListener('abort', stop);
-      const running = this.#run(work, signal, statement).catch((error: unknown) => {
-        if (wasIdle(error)) return this.#run(work, signal, statement);
-        throw error;
-      });
-      running.then(resolve, reject).then(settle);
+      const begin = (client: PlantClient) => {
+        signal.throwIfAborted();
+        working = client;
+        return work(client);
+      };
+      const end = () => {
+        working = undefined;
+        signal.removeEventListener('abort', stop);
+      };
+      this.#run(begin).finally(end).then(resolve, reject);
     });
   }
 
@@ -85,89 +98,40 @@ export class Connections {
     if (this.#lacksConnection) await this.run(async () => undefined, signal);
   }
 
-  /** Returns whether a connection has been silently lost since the last call. */
-  takeLost(): boolean {
-    const hasLost = this.#hasLost;
-    this.#hasLost = false;
-    return hasLost;
-  }
-
   /** Closes all connections immediately; later statements open new ones. */
   reset(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Cancels every statement, and closes every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
-    for (const { cancel } of this.#statements) cancel();
     const timer = setTimeout(() => this.reset(), CLOSED_WITHIN_MS);
     await this.#pool.end();
     clearTimeout(timer);
   }
 
-  async #run<T>(
-    work: (client: PoolClient) => Promise<T>,
-    signal: AbortSignal,
-    statement: Statement,
-  ): Promise<T> {
+  async #run<T>(work: (client: PlantClient) => Promise<T>): Promise<T> {
     const client = await this.#connect();
-    if (signal.aborted) client.release();
-    signal.throwIfAborted();
-    const working = work(client);
-    let cancelled: Promise<void> | undefined;
-    statement.cancel = () => {
-      cancelled ??= this.#cancel(client, working);
-    };
-    this.#statements.add(statement);
     let closes = false;
     try {
-      return await working;
+      return await work(client);
     } catch (error) {
       closes = endsConnection(error);
       throw withoutPlant(error);
     } finally {
-      statement.cancel = () => undefined;
-      this.#statements.delete(statement);
-      void this.#giveBack(client, closes, cancelled);
+      client.release(closes);
     }
   }
 
-  async #connect(): Promise<PoolClient> {
+  async #connect(): Promise<PlantClient> {
     try {
-      const client = await this.#pool.connect();
+      const client = (await this.#pool.connect()) as PlantClient;
       this.#lacksConnection = false;
       return client;
     } catch (error) {
       this.#lacksConnection = true;
       throw whyNotConnected(error);
     }
-  }
-
-  /** Cancels a statement on the server. Resolves when the server has done so. Closes a connection that gets no reply then. */
-  async #cancel(client: PoolClient, working: Promise<unknown>): Promise<void> {
-    const ended = new AbortController();
-    const end = () => ended.abort();
-    working.then(end, end);
-    const closeAfter = (ms: number, isLost: boolean) => {
-      const close = () => {
-        this.#hasLost ||= isLost;
-        void client.end();
-      };
-      wait(ms, undefined, { signal: ended.signal }).then(close, () => undefined);
-    };
-    closeAfter(CANCELLED_WITHIN_MS, false);
-    const socket = this.#newSocket();
-    const timer = setTimeout(() => socket.destroy(), CANCELLED_WITHIN_MS);
-    await requestCancel(client, socket);
-    clearTimeout(timer);
-    closeAfter(ENDED_WITHIN_MS, true);
-  }
-
-  /** The pool opens another connection only once the server has ended the backend of this one. */
-  async #giveBack(client: PoolClient, closes: boolean, cancelled: Promise<void> | undefined) {
-    if (cancelled) await cancelled;
-    if (closes) await client.end();
-    client.release(closes);
   }
 
   #newSocket(): Socket {
@@ -177,12 +141,17 @@ export class Connections {
   }
 }
 
-/** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
-class ClosingClient extends Client {
+class PlantStoreClient extends Client {
+  /** Whether the server has warned during the statement. */
+  #hasWarned = false;
   #refusal: Error | undefined;
 
   constructor(config?: ClientConfig) {
     super(config);
+    // One listener for all statements. `where` is the function that reports it, such as a trigger. A commit has none.
+    this.on('notice', ({ code, where }: Pick<DatabaseError, 'code' | 'where'>) => {
+      this.#hasWarned ||= code !== NO_WARNING && where === undefined;
+    });
     if (!config?.enableChannelBinding) return;
     requireChannelBinding(this.connection, () => {
       this.#refusal = new PostgresqlError(UNBOUND, 'credentials refused');
@@ -190,6 +159,24 @@ class ClosingClient extends Client {
     });
   }
 
+  /**
+   * Runs a statement that commits. Rejects when the server warns: it does so when an administrator ends its wait for
+   * the standbys, and then reports a commit that no standby may have.
+   */
+  committed<Row extends QueryResultRow>({ text, values, name }: Committing) {
+    this.#hasWarned = false;
+    return new Promise<QueryResult<Row>>((resolve, reject) => {
+      const query = new Query<Row>(text, [...values], (error, result) => {
+        if (error) reject(error);
+        else if (this.#hasWarned) reject(new Error('the server has warned about the commit'));
+        else resolve(result);
+      });
+      // An object with the name would be copied, which takes as long as the rest of this.
+      this.query(Object.assign(query, { name }));
+    });
+  }
+
+  /** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
   override connect(): Promise<Client>;
   override connect(connected: (error: Error | null) => void): void;
   override connect(connected = (_: Error | null) => {}): unknown {
@@ -221,31 +208,4 @@ function requireChannelBinding(connection: Connection, refuse: () => void): void
   for (const event of ['CleartextPassword', 'MD5Password', 'Ok']) {
     connection.on(`authentication${event}`, expectBound);
   }
-}
-
-/** What `pg` does not document. Without it, an abandoned statement keeps its backend as long as the server waits. */
-interface Undocumented {
-  readonly processID: number;
-  readonly secretKey: number;
-  connect(portOrPath: number | string, host?: string): void;
-  requestSsl(): void;
-  cancel(processID: number, secretKey: number): void;
-}
-
-/**
- * Asks the server to cancel the statement of a client, encrypted like that. Resolves when it has done so, or when the
- * socket for the request is closed. A request that is late could cancel the next statement.
- */
-async function requestCancel(client: Client, socket: Socket): Promise<void> {
-  const { host, port, ssl, processID, secretKey } = client as Client & Undocumented;
-  const request = new Connection({ ssl, stream: () => socket }) as Connection & Undocumented;
-  const cancel = () => request.cancel(processID, secretKey);
-  request.on('error', () => socket.destroy());
-  request.on('connect', () => (ssl ? request.requestSsl() : cancel()));
-  request.on('sslconnect', cancel);
-  // `once` of Node.js would reject with the error of a server that cannot be reached.
-  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-  if (host.startsWith('/')) request.connect(`${host}/.s.PGSQL.${port}`);
-  else request.connect(port, host);
-  await closed;
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
   InsertOutcome,
@@ -9,16 +11,9 @@ import type {
   Problem,
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
-import {
-  Client,
-  type DatabaseError,
-  type PoolClient,
-  type QueryConfig,
-  type QueryResult,
-  type QueryResultRow,
-} from 'pg';
+import { Client } from 'pg';
 import type { Connecting } from './connection-string.js';
-import { Connections } from './connections.js';
+import { Connections, type PlantClient } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { NO_PERMISSION, PostgresqlError, withServerText } from './server-error.js';
 import { LOOK_UP, statementsFor } from './statements.js';
@@ -31,11 +26,16 @@ import {
   TORN_PAGES,
 } from './table.js';
 
+const NEVER = new AbortController().signal;
+
 /** The code of a lock timeout: another session holds a row with the same id. */
 const LOCKED = '55P03';
 
-/** The code of notices that are not warnings. */
-const NO_WARNING = '00000';
+/**
+ * How long the connection of a check, which waits for nothing, may have no reply after a new one has got one: until then,
+ * both the server and the network may have stood still.
+ */
+const LOST_AFTER_MS = 1_000;
 
 /** The maximum number of plants on a page. */
 const MAX_PAGE = 1_000;
@@ -54,7 +54,16 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #observer: StorageObserver;
   readonly #inserts: Connections;
   readonly #reads: Connections;
+  /** For what responds at once, unless its connection is lost: a second one shows that the server responds. */
   readonly #checks: Connections;
+  /** For a write of nothing, which waits for locks and standbys as an insert does. */
+  readonly #writes: Connections;
+  /** The latest write of a check. No other starts until it has ended. */
+  #writing: Promise<unknown> | undefined;
+  /** Statements of checks that have no reply yet. */
+  readonly #silent = new Set<object>();
+  /** Whether a connection was lost silently since the last check. */
+  #hasLost = false;
   /** A check repeats what is wrong every second. */
   readonly #advised = new Set<string>();
   /** For the columns that the last check has found. */
@@ -69,7 +78,8 @@ export class PostgresqlStorage implements PlantStorage {
     this.#observer = observer;
     this.#inserts = new Connections(connecting, this.limits.ordinary + this.limits.suspects);
     this.#reads = new Connections(connecting, 2);
-    this.#checks = new Connections(connecting, 1);
+    this.#checks = new Connections(connecting, 2);
+    this.#writes = new Connections(connecting, 1);
     for (const message of connecting.withoutEffect) this.#advise({ message });
   }
 
@@ -80,10 +90,14 @@ export class PostgresqlStorage implements PlantStorage {
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     let plants: readonly MarkedPlant[] = [];
     try {
-      return await this.#inserts.run((client) => {
-        plants = batch.take();
-        return this.#insert(client, plants);
-      }, signal);
+      return await this.#inserts.run(
+        (client) => {
+          plants = batch.take();
+          return this.#insert(client, plants);
+        },
+        signal,
+        this.#lose,
+      );
     } catch (error) {
       if (!(error instanceof PostgresqlError)) throw error;
       if (UNPREPARED.test(error.code)) this.#prepares = false;
@@ -92,7 +106,8 @@ export class PostgresqlStorage implements PlantStorage {
   }
 
   committedMarks(ids: readonly bigint[], signal: AbortSignal): Promise<Marks> {
-    return this.#reads.run(async (client) => (await lookUp(client, ids)).marks, signal);
+    const look = async (client: PlantClient) => (await lookUp(client, ids)).marks;
+    return this.#reads.run(look, signal, this.#lose);
   }
 
   async page(
@@ -100,32 +115,22 @@ export class PostgresqlStorage implements PlantStorage {
     signal: AbortSignal,
   ): Promise<readonly NewPlantFields[]> {
     const values = [after ?? null, Math.min(limit, MAX_PAGE)];
-    const read = (client: PoolClient) =>
-      committed<Nullable<PlantRow> & Recovery>(client, { text: this.#statements.page, values });
+    const read = (client: PlantClient) =>
+      client.committed<Nullable<PlantRow> & Recovery>({ text: this.#statements.page, values });
     const { rows } = await this.#reads.run(read, signal);
     if (rows[0]?.in_recovery) this.#advise(MAY_LAG);
     return rows.filter(isRow).map(plantOf);
   }
 
   async check(signal: AbortSignal): Promise<void> {
-    let isWriting = false;
     try {
-      await this.#checks.run(async (client) => {
-        const isStandby = await this.#examine(client);
-        isWriting = true;
-        signal.throwIfAborted();
-        await client.query(this.#statements.insertNothing).catch(rethrow);
-        isWriting = false;
-        if (isStandby) throw readsStandby();
-      }, signal);
+      const isStandby = await this.#expectResponse(signal);
+      await this.#expectWrite(signal);
+      if (isStandby) throw readsStandby();
       // Other programs may have taken every other connection of the server.
       await this.#inserts.check(signal);
       await this.#reads.check(signal);
-      this.#replaceLost();
     } catch (error) {
-      if (isWriting && signal.aborted) {
-        throw new PostgresqlError('writes are not acknowledged in time', 'slow');
-      }
       if (error instanceof PostgresqlError && error.command) this.#advise(error);
       throw error;
     }
@@ -137,11 +142,18 @@ export class PostgresqlStorage implements PlantStorage {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#inserts.close(), this.#reads.close(), this.#checks.close()]);
+    const all = [this.#inserts, this.#reads, this.#checks, this.#writes];
+    await Promise.all(all.map((connections) => connections.close()));
   }
 
+  /** A connection is considered lost. Its backend ends when the server notices. */
+  readonly #lose = (client: PlantClient) => {
+    this.#hasLost = true;
+    void client.end();
+  };
+
   /** Inserts plants, except those with a field whose column is absent. */
-  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+  async #insert(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
     // Once, since a check may find the column while the insert is on its way.
     const absent = plants.map(({ plant }) =>
       this.#statements.absent.find((column) => plant[column] !== undefined),
@@ -157,14 +169,17 @@ export class PostgresqlStorage implements PlantStorage {
     };
   }
 
-  async #insertRows(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
+  async #insertRows(client: PlantClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
     if (plants.length === 0) return [];
-    const { columns, insert, insertName } = this.#statements;
+    const { columns, insertOne, insertMany } = this.#statements;
     // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
-    const values = columns.map((column) => rows.map((row) => row[column]));
-    const statement = { text: insert, values, name: this.#prepares ? insertName : undefined };
-    const { rowCount } = await committed(client, statement);
+    const [one, another] = rows;
+    const isOne = another === undefined;
+    const { text, name } = isOne ? insertOne : insertMany;
+    const values = columns.map((it) => (isOne ? one?.[it] : rows.map((row) => row[it])));
+    const statement = { text, values, name: this.#prepares ? name : undefined };
+    const { rowCount } = await client.committed(statement);
     if (rowCount === plants.length) return 'stored';
     const ids = plants.map(({ plant }) => plant.id);
     const found = await lookUp(client, ids).catch(() => undefined);
@@ -174,15 +189,43 @@ export class PostgresqlStorage implements PlantStorage {
     return rowCount === 0 ? 'id exists' : 'unknown';
   }
 
-  /** Where one connection is lost without a sign, others are. The server responds to new ones. */
-  #replaceLost(): void {
-    const others = [this.#inserts, this.#reads];
-    const lost = [this.#checks, ...others].filter((connections) => connections.takeLost());
-    if (lost.length > 0) for (const connections of others) connections.reset();
+  /**
+   * Examines the table, which waits for no lock and no standby. Where one connection is lost without a sign, others are:
+   * when the server responds to this, and an earlier check still has no reply, all of them are replaced.
+   */
+  async #expectResponse(signal: AbortSignal): Promise<boolean> {
+    const earlier = [...this.#silent];
+    const statement = {};
+    const isStandby = await this.#checks.run(async (client) => {
+      this.#silent.add(statement);
+      return this.#examine(client).finally(() => this.#silent.delete(statement));
+    }, signal);
+    const isSilent = () => earlier.some((it) => this.#silent.has(it));
+    if (isSilent()) await wait(LOST_AFTER_MS);
+    if (this.#hasLost || isSilent()) {
+      this.#hasLost = false;
+      const all = [this.#inserts, this.#reads, this.#checks, this.#writes];
+      for (const connections of all) connections.reset();
+    }
+    return isStandby;
+  }
+
+  /** Rejects when a write is not acknowledged until `signal` aborts. */
+  async #expectWrite(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#writing ??= this.#writes
+      .run((client) => client.query(this.#statements.insertNothing).catch(rethrow), NEVER)
+      .finally(() => {
+        this.#writing = undefined;
+      });
+    const late = once(signal, 'abort').then(() => {
+      throw new PostgresqlError('writes are not acknowledged in time', 'slow');
+    });
+    await Promise.race([this.#writing, late]);
   }
 
   /** Rejects when the table cannot keep plants. Resolves with whether a standby has responded. */
-  async #examine(client: PoolClient): Promise<boolean> {
+  async #examine(client: PlantClient): Promise<boolean> {
     const { rows } = await client.query<TableState>(EXAMINE).catch(rethrow);
     const { problem, torn, absent = [], in_recovery = false } = rows[0] ?? {};
     if (problem) throw new PostgresqlError(problem, 'unusable');
@@ -235,8 +278,8 @@ const readsStandby = () =>
  * Resolves with the marks of plants, and whether the server would have kept those that were inserted. Rejects on a
  * standby.
  */
-async function lookUp(client: PoolClient, ids: readonly bigint[]) {
-  const { rows } = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
+async function lookUp(client: PlantClient, ids: readonly bigint[]) {
+  const { rows } = await client.committed<LookedUp>({ text: LOOK_UP, values: [ids] });
   if (rows[0]?.in_recovery) throw readsStandby();
   const found = rows.flatMap((row) =>
     row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
@@ -260,27 +303,4 @@ function outcomesOf({ finding, code }: PostgresqlError, plants: number): Outcome
   if (code === LOCKED) return 'id exists';
   if (finding !== 'plant refused') return finding;
   return [{ code, reason: 'a constraint or a trigger of the table, or a limit of the server' }];
-}
-
-/**
- * Runs a statement that commits. Rejects when the server warns: it does so when an administrator ends its wait for
- * the standbys, and then reports a commit that no standby may have.
- */
-async function committed<Row extends QueryResultRow>(
-  client: PoolClient,
-  statement: QueryConfig<unknown[]>,
-): Promise<QueryResult<Row>> {
-  let warned = false;
-  // `where` is the function that reports it, such as a trigger. A commit has none.
-  const warn = ({ code, where }: Pick<DatabaseError, 'code' | 'where'>) => {
-    warned ||= code !== NO_WARNING && where === undefined;
-  };
-  client.on('notice', warn);
-  try {
-    const result = await client.query<Row, unknown[]>(statement);
-    if (warned) throw new Error('the server has warned about the commit');
-    return result;
-  } finally {
-    client.off('notice', warn);
-  }
 }

@@ -54,11 +54,6 @@ export class PostgresqlError extends Error {
   }
 }
 
-/** Whether the server had ended the session before the statement began: with `idle_session_timeout`. */
-export function wasIdle(error: unknown): boolean {
-  return error instanceof PostgresqlError && error.code === '57P05';
-}
-
 /** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
 export function endsConnection(error: unknown): boolean {
   const isKnown = error instanceof DatabaseError || error instanceof PostgresqlError;

@@ -133,7 +133,7 @@ describeOnPostgresql('a store', () => {
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
   const isStored = async () => expect(await stored(7n)).to.deep.equal({ id: 7n, name: 'Monstera' });
 
-  it('is available again after a request to cancel a statement was refused', async () => {
+  it('is available again after its connections were lost and new ones refused', async () => {
     const repository = open();
     await untilReady(repository);
     network.freezeConnections();
@@ -347,19 +347,6 @@ describeOnPostgresql('a store', () => {
         const repository = openWith({ ...bound, user });
         await untilNotReady(repository, /the server offers no channel binding/);
       }
-    });
-
-    it('ends on the server what no client waits for', async () => {
-      const repository = trusting();
-      await untilReady(repository);
-      await server.run(`BEGIN; LOCK TABLE ${schema}.plants`);
-      const reading = rejects(repository.read({ limit: 1 }, 1_500), StorageUnavailableError);
-      const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted';
-      const waits = async () => (await server.rows(waiting)).length > 0;
-      await until(waits, () => 'the page did not reach the server');
-      await reading;
-      const ended = async () => !(await waits());
-      await until(ended, () => 'the server still waits for the lock');
     });
 
     it('sends nothing to a server whose certificate is not trusted', async () => {
