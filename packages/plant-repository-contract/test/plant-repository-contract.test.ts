@@ -2,7 +2,13 @@ import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { contractCases, readerCases } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { honestStores, openStore } from './support/correct-store.js';
-import { liars } from './support/liars.js';
+import { conduct } from './support/liars/conduct.js';
+import { ids } from './support/liars/ids.js';
+import { outcomes } from './support/liars/outcomes.js';
+import { values } from './support/liars/values.js';
+
+/** The files are named after those of the cases that catch them. */
+const liars = { ...values, ...ids, ...outcomes, ...conduct };
 
 const title = 'The suite for every PlantRepository';
 describeSuiteItself(title, contractCases, openStore, honestStores, liars);

@@ -48,7 +48,21 @@ interface Add extends PlannedAdd {
   outcome?: Outcome;
 }
 
-/** Two instances of the service with one storage, and a check of every outcome. */
+/**
+ * Two instances of the service with one storage, and a check of every outcome. A history that contradicts an outcome, here
+ * because a plant's own mark means taken, reads like this:
+ *
+ *     A is taken, but no majority has another one, after these events ("!" is a surprise):
+ *        1.   insert 0 is sent
+ *        2. ! insert 0 loses its connection
+ *        3.   insert 0 arrives
+ *        4.   a majority has it
+ *        5.   time passes
+ *        6.   insert 1 is sent
+ *        7.   insert 1 arrives
+ *        8.   insert 1 replies ["id exists"]
+ *        9.   look-up 2 sees 1,0.1
+ */
 export class ExploredWorld implements World {
   /** What is not true. */
   violation: string | undefined;

@@ -6,8 +6,8 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import { type CorrectStore, PASSWORD, pageOf } from './correct-store.js';
-import type { SimulatedStorage } from './simulated-storage.js';
+import { type CorrectStore, PASSWORD, pageOf } from '../correct-store.js';
+import type { SimulatedStorage } from '../simulated-storage.js';
 
 const visible = ({ rows }: SimulatedStorage) => [...rows.values()].map(({ plant }) => plant);
 const withoutTag = (plant: NewPlant) => newPlant({ ...plant, tag: undefined });
@@ -36,8 +36,8 @@ const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
   }),
 };
 
-/** All lies of readers by the case that catches them. */
-export const readerLiars: Liars<CorrectStore> = {
+/** Lies of readers, by the case that catches them. */
+export const reading: Liars<CorrectStore> = {
   'reads each plant exactly, once and in order, with any page size': {
     'makes up a plant': () => ({
       failure: 'plant 1 read after the last: expected no plant, got id 1, name "made up"',

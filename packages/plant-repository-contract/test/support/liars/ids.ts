@@ -1,0 +1,61 @@
+import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import { PlantIdTakenError } from '@plant-store/domain';
+import type { CorrectStore } from '../correct-store.js';
+
+const replacing: Lie<CorrectStore> = ({ storage }) => ({
+  failure: 'plant 7 in the storage: expected name',
+  failed(error, plant) {
+    if (plant !== undefined) storage.keep(plant);
+    return error;
+  },
+});
+
+/** Lies about ids, by the case that catches them. */
+export const ids: Liars<CorrectStore> = {
+  'rejects a second add with an id, even of an equal plant': {
+    'takes the same content for the same create': ({ storage }) => ({
+      failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
+      attempt: async (plant, mark) =>
+        storage.rows.get(plant.id)?.plant.name === plant.name || storage.insert(plant, mark),
+    }),
+    'lets a plant that it refuses replace the first one': replacing,
+  },
+  'stores exactly one of 100 concurrent adds with one id': {
+    'lets a plant that it refuses replace the first one': replacing,
+    'lets equal concurrent adds share one call': ({ add, past }) => ({
+      failure: 'plant 7: expected that one of 100 adds resolves, got 2',
+      add(plant, limit) {
+        const equal = [...past.underWay].find(([it]) => isDeepStrictEqual(it, plant));
+        return equal?.[1] ?? add(plant, limit);
+      },
+    }),
+  },
+  'stores one of two concurrent adds with an id through two repositories': {
+    'checks ids only against its own concurrent adds': ({ storage }, own = new Set<bigint>()) => ({
+      failure: 'plant 7: expected that one of 2 adds resolves, got 2',
+      async add(plant) {
+        const isTaken = own.has(plant.id) || storage.rows.has(plant.id);
+        own.add(plant.id);
+        await setImmediate();
+        if (isTaken) throw new PlantIdTakenError('taken');
+        storage.keep(plant);
+      },
+    }),
+  },
+  'reports to each of 100 concurrent callers the outcome of its plant': {
+    'reports one outcome to all callers at the same time': ({ add, past }) => ({
+      failure: 'plant 0: expected stored, because its id was free; got taken',
+      async add(plant, limit) {
+        const adding = add(plant, limit);
+        await setImmediate();
+        await Promise.all([adding, ...past.underWay.values()]);
+      },
+    }),
+    'acknowledges the 141st of concurrent adds without a write': ({ storage, past }) => ({
+      failure: 'plant 1140: expected taken, because it was reported as stored before; got stored',
+      attempt: async (...add) => past.underWay.size === 140 || storage.insert(...add),
+    }),
+  },
+};

@@ -1,0 +1,72 @@
+import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant } from '@plant-store/domain';
+import type { CorrectStore } from '../correct-store.js';
+
+/** How a store may change a text, by what it does not keep then. */
+const TEXTS: Readonly<Record<string, (text: string) => string>> = {
+  'the empty string': (text) => text || 'unnamed',
+  'line breaks of Windows': (text) => text.replaceAll('\r\n', '\n'),
+  'leading and trailing space': (text) => text.trimStart(),
+  'U+0000': (text) => text.replaceAll('\0', ''),
+  'every control character of ASCII': (text) => text.replaceAll('\u007F', ''),
+  'characters beyond the basic plane': (text) => text.replace(/[\u{10000}-\u{10FFFF}]/gu, '?'),
+  'combining marks that normalisation would change': (text) => text.normalize('NFC'),
+  'byte order mark and noncharacters': (text) => text.replace(/^\uFEFF/, ''),
+  'right-to-left text': (text) => text.replaceAll('\u202E', ''),
+  'what other languages take for syntax': (text) => text.replace(/<[^>]*>/g, ''),
+  'names of JavaScript itself': (text) => (text in {} ? '' : text),
+  'more than 64 KiB': (text) => text.slice(0, 32_768),
+};
+
+/** What each plant has beside its id. Does not compile without a field of the domain. */
+const FIELDS: Readonly<Record<keyof Plant, true>> = { name: true, tag: true };
+
+/** Ids at the limits of what computers count. */
+const IDS = [
+  ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n, -1n, 0n, 1n],
+  ...[2n ** 31n - 1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n],
+  ...[MAX_PLANT_ID - 1n, MAX_PLANT_ID],
+];
+
+/** A store that changes fields of each plant. */
+const changing =
+  (failure: string, change: CorrectStore['change']): Lie<CorrectStore> =>
+  () => ({ failure, change });
+
+/** Lies about values, by the case that catches them. */
+export const values: Liars<CorrectStore> = {
+  'keeps every value of every field exactly, and an absent field absent': {
+    ...Object.fromEntries(
+      Object.keys(FIELDS).map((field) => [
+        `forgets the ${field}`,
+        changing(`plant 0 in the storage: expected ${field}`, () => ({ [field]: undefined })),
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(TEXTS).flatMap(([what, change]) =>
+        (['name', 'tag'] as const).map((field) => [
+          `does not keep ${what} as a ${field}`,
+          changing(`in the storage: expected ${field} "`, (plant) => ({
+            [field]: change(plant[field] ?? ''),
+          })),
+        ]),
+      ),
+    ),
+    'stores an absent tag as an empty one': changing(
+      'plant -1 in the storage: expected no tag, got tag ""',
+      ({ tag = '' }) => ({ tag }),
+    ),
+    'trims a tag that differs from the name': changing(
+      'plant 2 in the storage: expected tag',
+      ({ name, tag }) => ({ tag: tag === name ? tag : tag?.trim() }),
+    ),
+  },
+  'distinguishes ids across the whole range of int64': Object.fromEntries(
+    IDS.map((mistaken) => [
+      `mistakes ${mistaken}`,
+      changing(`plant ${mistaken} in the storage: expected id`, ({ id }) => ({
+        id: id === mistaken ? id ^ (1n << 40n) : id,
+      })),
+    ]),
+  ),
+};
