@@ -20,7 +20,7 @@ function createOf(id: number): string {
 describe('Every request', () => {
   const embedding = useEmbedding();
 
-  /** Connects to a server that gives each request a context, as OpenTelemetry does. Records those of each step. */
+  /** Connects to a server that gives each request a context, as OpenTelemetry does. Records the context of each step. */
   async function startTraced(clients: number, add: (plant: NewPlant) => Promise<void>) {
     const [begun, stored, ended]: [unknown[], Entry[], Entry[]] = [[], [], []];
     const { server } = await embedding.start({
@@ -51,7 +51,7 @@ describe('Every request', () => {
     'when it waits for earlier responses': [1, CLIENTS],
   };
   for (const [when, [clients, each]] of Object.entries(deliveries)) {
-    it(`begins in no other's asynchronous context, and is carried out and logged in its own ${when}`, async () => {
+    it(`runs and is logged in its own asynchronous context ${when}`, async () => {
       const started = await startTraced(clients, () => new Promise(setImmediate));
       const { sockets, begun, stored, ended } = started;
       const all = sockets.map((socket) => responded(socket, each));
@@ -68,7 +68,7 @@ describe('Every request', () => {
     });
   }
 
-  it('of one turn of the event loop is carried out before the first response', async () => {
+  it('of one turn of the event loop runs before the first response', async () => {
     const events: string[] = [];
     const add = async () => void events.push(`after ${ended.length}`);
     const { sockets, ended } = await startTraced(3, add);

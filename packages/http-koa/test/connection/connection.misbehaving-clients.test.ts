@@ -9,15 +9,18 @@ const CHUNK = 65_536;
 
 const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
-/** Requests whose responses fill the buffers of the operating system. */
+/** Requests whose responses fill the operating system's buffers. */
 const BUNDLES = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8);
 
 const SHORT_LIMITS = { headersTimeout: 100, requestTimeout: 100 };
 
-/** Resolves when the condition is true, which is checked in each turn of the event loop. */
+/** Resolves when the condition is true. It is checked in each turn of the event loop. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate);
 }
+
+/** Far above the times of a server with default options, even on a busy machine. */
+const MUCH_LATER_MS = 5000;
 
 /** How often a server looks for unread responses. */
 const CHECK_INTERVAL_MS = 500;
@@ -51,7 +54,7 @@ describe('A client', () => {
     return { server, ...(await embedding.client(server)) };
   }
 
-  it('that never sends the body of a request for a document that it has gets a 304', async () => {
+  it('that never sends its body gets a 304 for a document that it has', async () => {
     const { socket } = await start();
     const headers = 'Host: localhost\r\nIf-None-Match: *\r\nContent-Length: 1';
     socket.write(`GET /openapi.json HTTP/1.1\r\n${headers}\r\n\r\n`);
@@ -130,8 +133,10 @@ describe('A client', () => {
       const [response] = await once(socket, 'data');
       expect(response).to.match(/"error":4003/);
       const before = accepted.bytesRead;
+      const begun = performance.now();
       socket.write(Buffer.alloc(rest));
       await once(accepted, 'close');
+      expect(performance.now() - begun).to.be.below(MUCH_LATER_MS);
       return accepted.bytesRead - before;
     }
 
@@ -165,13 +170,15 @@ describe('A client', () => {
     expect(accepted.bytesRead).to.be.below(2 * READYZ.length);
   });
 
-  it('that neither sends nor closes after a closing response is half-closed, then cut off', async () => {
+  it('that neither sends nor closes after a closing response is half-closed, and cut off after 500 ms', async () => {
     const { socket, accepted } = await start();
     socket.allowHalfOpen = true;
+    const begun = performance.now();
     socket.write('GARBAGE\r\n\r\n');
     await once(socket.resume(), 'end');
     await once(accepted, 'close');
     expect(accepted.writableEnded).to.equal(true);
+    expect(performance.now() - begun).to.be.within(490, MUCH_LATER_MS);
   });
 
   describe('while the server stops', () => {
@@ -205,15 +212,17 @@ describe('A client', () => {
       await Promise.all([once(accepted, 'close'), stopped]);
     });
 
-    it('that waits for its response, or reads slowly, is not cut off as an idle one', async () => {
+    it('that waits for its response, or reads slowly, outlasts an idle one, which is closed after a second', async () => {
       const ready = signal();
       const { server, socket, accepted } = await start({ ready: () => ready.given });
       const [waiting, idle] = [await embedding.client(server), await embedding.client(server)];
       waiting.socket.write(READYZ);
       socket.pause().write(BUNDLES);
       await until(() => accepted.writableLength > 0);
+      const begun = performance.now();
       const stopped = server.drain(60_000);
       await once(idle.accepted, 'close');
+      expect(performance.now() - begun).to.be.within(990, MUCH_LATER_MS);
       ready.give();
       await Promise.all([responded(waiting.socket), responded(socket.resume(), 8), stopped]);
     });
@@ -231,7 +240,7 @@ describe('The time limits', () => {
   const embedding = useEmbedding();
 
   for (const [title, head] of Object.entries(UNFINISHED)) {
-    it(`apply to a request after any number of slow ones, ${title}`, async () => {
+    it(`apply to a request ${title} after any number of slow ones`, async () => {
       const ready = signal();
       const { server } = await embedding.start({ ...SHORT_LIMITS, ready: () => ready.given });
       const counts = [0, 1, 16, 17, 40];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Turn } from '../../src/connection/turn.js';
 
 describe('A turn', () => {
-  /** Accepts this many connections, as Node.js does: one in each turn of the event loop, of so many milliseconds. */
+  /** Accepts connections as Node.js does: one per turn of the event loop, each turn lasting this long. */
   async function acceptedUntilOver(connections: number, turnMs: number): Promise<number> {
     let now = 0;
     const turn = new Turn(() => now);
@@ -21,7 +21,7 @@ describe('A turn', () => {
     expect(await acceptedUntilOver(20, 1)).to.equal(20);
   });
 
-  it('is over after 50 ms, also while connections are accepted', async () => {
+  it('is over after 50 ms even while connections are accepted', async () => {
     expect(await acceptedUntilOver(100, 10)).to.equal(6);
   });
 });
