@@ -53,14 +53,24 @@ describe('The figures of the demo', () => {
     const lines = table(figuresOf(run(creates, [create(3, 'stored')]))).split('\n');
     const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
     expect(rows).to.deep.include(['', 'creates', '2', '1', '']);
-    expect(rows).to.deep.include(['', '**reported "stored", but lost**', '0', '1', '']);
-    expect(rows).to.deep.include(['', 'longest wait, primary killed', '5.0 s', '0.0 s', '']);
+    expect(rows).to.deep.include(['', '! "stored", but lost', '0', '1', '']);
+    expect(rows).to.deep.include(['', 'wait: killed', '5.0 s', '0.0 s', '']);
+  });
+
+  it('fit into 80 columns', () => {
+    const creates = Array.from({ length: 99_999 }, (_, id) => create(id, 'stored', 6_000, 99_900));
+    const [figures] = figuresOf(run(creates));
+    const six = Array.from({ length: 6 }, () => figures ?? expect.fail());
+    const widths = table(six)
+      .split('\n')
+      .map((line) => line.length);
+    expect(Math.max(...widths)).to.be.at.most(80);
   });
 
   it('are drawn with each wrong response', () => {
     const drawn = picture(run(creates, [create(3, 'stored')]));
     expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
-    expect(drawn).to.include('no wrong response').and.to.include('1 reported "stored", but lost');
+    expect(drawn).to.include('no wrong response').and.to.include('1 "stored", but lost');
     expect(drawn).not.to.include('NaN');
   });
 });

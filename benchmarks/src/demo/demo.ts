@@ -53,7 +53,7 @@ export interface Run {
  * @param seconds How long the primary is killed, and how long it is frozen.
  */
 export async function demo(seconds: number, watch: Watch): Promise<Run> {
-  watch.say('starting three MongoDB servers, the service and its peers');
+  watch.say('starting three MongoDB servers, the service and its peers; takes one to two minutes');
   const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
   const started = await Promise.all(
     SUBJECTS.map(async (it) => ({

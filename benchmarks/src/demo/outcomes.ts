@@ -1,14 +1,14 @@
 import type { Create, Reported } from './clients.js';
 
-/** What responses reported and what is stored, in the words of the table. */
+/** What responses reported, in quotes, and what is stored: the words of the table. */
 export const OUTCOMES = {
-  stored: 'reported "stored", and stored',
-  storedNotFailed: 'reported "failed", but stored',
-  lostNotStored: 'reported "stored", but lost',
-  failed: 'reported "failed", and not stored',
-  refused: 'refused, and not stored',
-  unknownStored: 'reported "unknown", and stored',
-  unknownNotStored: 'reported "unknown", and not stored',
+  stored: '"stored", and stored',
+  storedNotFailed: '"failed", but stored',
+  lostNotStored: '"stored", but lost',
+  failed: '"failed", not stored',
+  refused: 'refused, not stored',
+  unknownStored: '"unknown", stored',
+  unknownNotStored: '"unknown", not stored',
 } as const;
 
 export type Outcome = keyof typeof OUTCOMES;

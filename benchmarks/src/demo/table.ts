@@ -1,22 +1,25 @@
 import type { Figures } from './figures.js';
 import { OUTCOMES, type Outcome, WRONG } from './outcomes.js';
 
-/** Returns the figures as a table in Markdown, which is also readable on a terminal. */
+const LEGEND = '! marks wrong responses. Waits are the longest for a response since the fault.';
+
+/** Returns the figures as a table in Markdown that fits a terminal of 80 columns. Its columns are numbered. */
 export function table(figures: readonly Figures[]): string {
   const outcomes = Object.keys(OUTCOMES) as Outcome[];
   const faults = Object.keys(figures[0]?.longestWaitMs ?? {});
   const rows = [
-    ['', ...figures.map(({ name }) => name)],
+    ['', ...figures.map((_, index) => `${index + 1}`)],
     ['creates', ...figures.map(({ sent }) => number(sent))],
     ...outcomes.map((it) => [titleOf(it), ...figures.map(({ outcomes }) => number(outcomes[it]))]),
     ...faults.map((fault) => [
-      `longest wait, primary ${fault}`,
+      `wait: ${fault}`,
       ...figures.map(
         ({ longestWaitMs }) => `${((longestWaitMs[fault] ?? 0) / 1_000).toFixed(1)} s`,
       ),
     ]),
   ];
-  return aligned(rows);
+  const names = figures.map(({ name }, index) => `${index + 1}  ${name}`);
+  return `${names.join('\n')}\n\n${aligned(rows)}\n\n${LEGEND}`;
 }
 
 /** Returns a line about this process, which measures the waits, and competes for the CPUs. */
@@ -25,7 +28,7 @@ export function stallLine(longestStallMs: number): string {
 }
 
 function titleOf(outcome: Outcome): string {
-  return WRONG.includes(outcome) ? `**${OUTCOMES[outcome]}**` : OUTCOMES[outcome];
+  return WRONG.includes(outcome) ? `! ${OUTCOMES[outcome]}` : OUTCOMES[outcome];
 }
 
 function number(value: number): string {

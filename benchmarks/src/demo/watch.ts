@@ -7,7 +7,8 @@ export interface Watched {
 }
 
 const SECOND_MS = 1_000;
-const CELL = 22;
+/** Six cells and the seconds fit into 80 columns. */
+const CELL = 12;
 
 /** Prints what happens, and each second what the responses of each subject reported in it. */
 export class Watch {
@@ -28,9 +29,13 @@ export class Watch {
   begin(watched: readonly Watched[]): void {
     this.#watched = watched;
     this.#seen = watched.map(() => 0);
+    const numbered = watched.map(({ name }, index) => `    ${index + 1}  ${name}`);
+    this.#print(
+      `${numbered.join('\n')}\nCreates stored in each second, and f failed, r refused, u unknown:`,
+    );
     this.#row(
       '',
-      watched.map(({ name }) => name),
+      watched.map((_, index) => `${index + 1}`),
     );
     this.#timer = setInterval(() => this.#tick(), SECOND_MS);
   }
@@ -54,12 +59,12 @@ export class Watch {
   }
 }
 
-/** Returns how many creates were stored, and what else responses reported. */
+/** Returns how many creates were stored, and what else responses reported, by its first letter. */
 function summary(creates: readonly Create[]): string {
   const count = (reported: Create['reported']) =>
     creates.filter((create) => create.reported === reported).length;
   const others = (['failed', 'refused', 'unknown'] as const)
     .filter((reported) => count(reported) > 0)
-    .map((reported) => `${count(reported)} ${reported}, `);
+    .map((reported) => `${count(reported)}${reported[0]} `);
   return `${others.join('')}${count('stored')}`;
 }
