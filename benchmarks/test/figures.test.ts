@@ -28,14 +28,14 @@ function run(ofService: readonly Create[], ofPeer: readonly Create[] = []) {
 const exitCode = (...args: Parameters<typeof run>) => exitCodeOf(figuresOf(run(...args)));
 
 describe('The exit code of the demo', () => {
-  it('is 1 when the service reports as failed what is stored, or as stored what is lost', () => {
+  it('is 1 when a response of the service is wrong', () => {
     expect(exitCode([create(1, 'failed')])).to.equal(1);
     expect(exitCode([create(1, 'refused')])).to.equal(1);
     expect(exitCode([create(1, 'stored'), create(3, 'stored')])).to.equal(1);
     expect(exitCodeOf([]), 'without figures').to.equal(1);
   });
 
-  it('is 0 when only peers are wrong, and when the service reports an unknown outcome', () => {
+  it('is 0 when only peers are wrong, or outcomes are unknown', () => {
     const service = [create(1, 'unknown'), create(3, 'unknown')];
     expect(exitCode(service, [create(3, 'stored')])).to.equal(0);
   });

@@ -45,7 +45,7 @@ describe('The compose file', () => {
     expect(await running.stop()).to.equal(0);
   });
 
-  it('starts the version of MongoDB that the tests use, and publishes the default port on this machine only', () => {
+  it('starts the tested version of MongoDB, and publishes the port on loopback only', () => {
     const [, tested] = /The tests use MongoDB (\d+\.\d+)/.exec(read('docs/evidence.md')) ?? [];
     expect(services.mongodb.image).to.equal(`mongo:${tested}`);
     expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
@@ -63,7 +63,7 @@ describe('The compose file', () => {
     expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
   });
 
-  it('gives the service enough time to stop, a limited log, and a read-only file system', () => {
+  it('gives the service time to stop, a limited log and a read-only file system', () => {
     expect(Number.parseInt(service.stop_grace_period, 10)).to.be.at.least(gracePeriod());
     expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
     // Clients without a token can add lines.
@@ -98,7 +98,7 @@ describe('The unit of systemd', () => {
     expect((await analyze('verify', '--man=no', file)).stderr).to.equal('');
   });
 
-  it('sets variables that exist, and gives the service enough time to stop, and enough files', () => {
+  it('sets existing variables, and gives the service enough time and files', () => {
     const set = values('Environment')
       .join(' ')
       .matchAll(/([A-Z0-9_]+)=/g);

@@ -83,7 +83,7 @@ describe('The application in the image', function () {
     env.PATH = env.PATH?.replace('/app', app).replace('$PATH', HERE) ?? '';
   });
 
-  it('is built from sources for a Node.js that it supports, and runs as a user that is not root', () => {
+  it('is built for a supported Node.js, and does not run as root', () => {
     expect(context().included).to.include.members(['tsconfig.base.json', 'scripts/identify.js']);
     expect(instructions('RUN').join()).to.include('tsc -b packages/app');
     const [, major] = /node:(\d+)-/.exec(instructions('FROM').at(-1) ?? '') ?? [];
@@ -103,7 +103,7 @@ describe('The application in the image', function () {
     expect(there.map((it) => readManifest(it).name)).to.have.members([...needed]);
   });
 
-  it(`is smaller than ${MAX_BYTES / 1e6} MB: it has no sources, types, tests, source maps or machine code`, () => {
+  it(`is smaller than ${MAX_BYTES / 1e6} MB, without sources, types, tests or machine code`, () => {
     const bytes = files.reduce((sum, file) => sum + statSync(join(app, file)).size, 0);
     expect(bytes).to.be.below(MAX_BYTES);
     const unused = /\.map$|\.[cm]?ts$|tsbuildinfo|^packages[\\/][^\\/]+[\\/](?:src|test)[\\/]/;
@@ -130,7 +130,7 @@ describe('The application in the image', function () {
     expect(stdout).to.match(/^storage \(memory\): ready$/m);
   });
 
-  it('is started without a shell, is healthy, creates a plant, serves the docs page, and stops', async () => {
+  it('starts without a shell, is healthy, creates a plant and stops', async () => {
     expect(instructions('EXPOSE')).to.deep.equal([documentedDefaults.get('PORT')]);
     const settings = { ...env, HOST: '127.0.0.1', DOCS: 'on', ACCESS_TOKEN_SHA256 };
     const [node = '', ...args] = [...words('ENTRYPOINT'), ...words('CMD')];

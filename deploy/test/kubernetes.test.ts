@@ -140,7 +140,7 @@ describe('The Kubernetes manifests', function () {
       expect(paths).to.have.members(files.filter((it) => it !== undefined));
     });
 
-    it(`${title} runs the service without root, with a read-only file system and enough time to stop`, () => {
+    it(`${title} runs it without root, read-only, and with time to stop`, () => {
       const { pod, container, environment } = built[title];
       expect(pod.securityContext).to.deep.include({ runAsNonRoot: true });
       expect(container.securityContext).to.deep.equal({
@@ -194,7 +194,7 @@ describe('The Kubernetes manifests', function () {
     for (const [, kind] of unknown) expect(kind).to.equal('PodMonitor');
   });
 
-  it('have an Ingress, an egress rule and a PodMonitor for the ports and pods of the service', () => {
+  it('have an Ingress, an egress rule and a PodMonitor for its ports', () => {
     const it = built.oidc;
     const [{ host, http }] = it.spec('Ingress').rules;
     expect(it.spec('Ingress').tls[0].hosts).to.deep.equal([host]);

@@ -118,7 +118,7 @@ describe('The monitoring of the service', () => {
   });
 
   for (const { alert, expr, annotations } of rules) {
-    it(`has cases, a section in the runbook, and a panel with the metrics of the alert ${alert}`, () => {
+    it(`has cases, a runbook section and a panel for the alert ${alert}`, () => {
       const expected = cases.filter(({ alertname }) => alertname === alert);
       const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
       expect(fires).to.include.members([true, false]);
@@ -184,7 +184,7 @@ describe('The monitoring, in Prometheus', function () {
     await promtool('test', 'rules', copy(CASES));
   });
 
-  it('has a scrape configuration that loads the alerts, and sets the address of the runbook', async () => {
+  it('has a scrape configuration with the alerts and the address of the runbook', async () => {
     const configuration = parse(read(`${FOLDER}/prometheus-scrape.yaml`));
     const docs = configuration.global.external_labels[DOCS_LABEL];
     expect(new URL(`${docs}/runbook.md`).protocol).to.equal('https:');

@@ -168,7 +168,7 @@ describe('The proxies of deploy/proxies', function () {
         for (const client of [busy, another]) client.close();
       });
 
-      it('locks nobody out for longer than 10 s, while 700 clients send only the beginning of a request', async () => {
+      it('locks nobody out for over 10 s while 700 clients send half a request', async () => {
         const other = await startProxy(name, hosts);
         const { ca, origin } = other;
         const port = Number(new URL(origin).port);
@@ -209,7 +209,7 @@ describe('The proxies of deploy/proxies', function () {
         }
       });
 
-      it('sends a create to the other instance when one refuses the connection, also before a health check', async () => {
+      it('sends a create to the other instance when one refuses the connection', async () => {
         const refusing = `127.0.0.1:${await freePort()}`;
         const other = await startProxy(name, [refusing, hosts[0]], false);
         for (let count = 0; count < 10; count += 1) {
@@ -219,7 +219,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       if (kinds[name].healthCheck !== undefined) {
-        it('sends nothing to an instance that is not ready while the other one is ready', async () => {
+        it('sends nothing to an instance that is not ready while another is', async () => {
           const lost = await imitate((_, response) => response.writeHead(503).end());
           const other = await startProxy(name, [lost, hosts[0]]);
           await until(async () => {
@@ -302,7 +302,7 @@ describe('The proxies of deploy/proxies', function () {
       expect(failures).to.deep.equal([]);
     });
 
-    it('while the database is down, creates wait for its return, or get the 5030 of the service', async () => {
+    it('while the database is down, creates wait, or get a 5030', async () => {
       const throughAll = async () => {
         const all = [...proxies.values()];
         return (

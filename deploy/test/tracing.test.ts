@@ -110,7 +110,7 @@ describe('A service with instrumentation preloaded', function () {
     for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
   });
 
-  it('gives each insert into MongoDB a trace of its own, linked to the requests whose plants it carries', async function () {
+  it('gives each insert its own trace, linked to the requests it serves', async function () {
     const service = await start({ MONGODB_URI: await newDatabase(this) });
     while (!(await fetch(`${service.address}/readyz`)).ok);
     await sendAll(service);

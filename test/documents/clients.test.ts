@@ -218,7 +218,7 @@ describe('The clients of docs/clients.md', function () {
         expect(run.resultOf(await run.start(command))).to.equal('2 stored');
       });
 
-      it('sends nothing, and keeps the file, when the saved body is empty or cannot be read', async () => {
+      it('sends nothing and keeps the file when the saved body is unreadable', async () => {
         for (const make of [(path: string) => writeFileSync(path, ''), mkdirSync]) {
           const saving = new Run();
           make(saving.saved);

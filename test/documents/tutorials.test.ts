@@ -43,7 +43,7 @@ describe('The tutorials, followed in one copy of the project', function () {
     return blocks.map(({ text }) => (STARTS.test(text) ? text : '')).join('');
   }
 
-  it('results in a storage adapter that passes the contract suite and works in the service', async () => {
+  it('results in a storage adapter that passes the suite and works', async () => {
     const start = await commandsOf('add-a-storage-adapter');
     const plants = join(copy.folder, 'plants');
     await createPlant(terminal, withReal(start, { '/tmp/plants': plants }));

@@ -111,7 +111,7 @@ describe('A release', function () {
       expect(names.join('\n')).not.to.match(/mocha|typescript|mongod$|chai/m);
     });
 
-    it('has a commit with the tag, and after it one that begins the next version', () => {
+    it('has a tagged commit, and then one that begins the next version', () => {
       const subjects = git('log', '--format=%s%d', '-2').replace('HEAD -> ', '').split('\n');
       expect(subjects).to.deep.equal([
         `chore(release): begin ${NEXT} (main)`,
@@ -122,7 +122,7 @@ describe('A release', function () {
       expect(identity().version).to.match(/^7\.1\.0-dev\+[0-9a-f]{7}$/);
     });
 
-    it('has archives of this version, with the commit of the tag and the repository, and notes from the changelog', () => {
+    it('has archives with its version, commit and repository, and notes from the changelog', () => {
       const commit = git('rev-parse', `v${RELEASE}^{commit}`);
       const build = { version: `${RELEASE}+${commit.slice(0, 7)}`, commit };
       expect(packed('dist/src/build.json')).to.deep.equal(build);
@@ -147,7 +147,7 @@ describe('A release', function () {
       }
     });
 
-    it('can be made again from its tag, as the hosted CI does, without a change of the repository', () => {
+    it('can be made again from its tag, without a change', () => {
       const before = read('release/SHA256SUMS');
       git('checkout', '--quiet', `v${RELEASE}`);
       expectMade('--dry-run');
@@ -156,7 +156,7 @@ describe('A release', function () {
       git('checkout', '--quiet', 'main');
     });
 
-    it('has an identity only on its tag, without changes; else variables or the manifest give it', () => {
+    it('has an identity only on its tag, without changes', () => {
       git('tag', '--force', `v${NEXT.replace('-dev', '')}`);
       const commit = git('rev-parse', 'HEAD');
       const short = commit.slice(0, 7);

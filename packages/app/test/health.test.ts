@@ -23,7 +23,7 @@ describe('The health of the service', () => {
   afterEach(() => health.stop());
 
   for (const what of ['storage', 'token verifier']) {
-    it(`is bad with the reason until the ${what} was reached, and good in a later outage`, async () => {
+    it(`is bad until the ${what} was reached, and good in a later outage`, async () => {
       const [part, other] = [newPart(outage), newPart()];
       health = what === 'storage' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.
@@ -37,7 +37,7 @@ describe('The health of the service', () => {
     });
   }
 
-  it('asks each part once for all callers, no part after both were reached, and keeps no process alive', async () => {
+  it('asks each part once for all callers, and none after both were reached', async () => {
     const [storage, tokens] = [newPart(), newPart()];
     const running = process.getActiveResourcesInfo();
     health = new Health(storage, tokens);

@@ -55,7 +55,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('fails with an empty reason, and with a reason for a hook that is offered', async () => {
+  it('fails with an empty reason, or a reason for an offered hook', async () => {
     const empty = await failuresOf({ stall: nothing }, { without: { crash: '' } });
     expect(empty).to.include({
       'is not tested with crash: ': 'there is no crash(), and its reason is empty',

@@ -42,7 +42,7 @@ describe('A suite itself is tested', () => {
     expect(await failuresOf(true, lies)).to.deep.equal([]);
   });
 
-  it('and fails for a liar that passes, another failure, and a case without a liar', async () => {
+  it('and fails if a liar passes, fails otherwise, or is missing', async () => {
     const another = 'x'.repeat(100);
     const failures = await failuresOf(false, {
       'is honest': () => ({ has: true, failure }),

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 const SECRET = 'a secret/with ünicode&';
 
-it('The forms of a secret are those of URLs and forms, and its bytes and digests in each encoding', () => {
+it('The forms of a secret include its URL encodings, bytes and digests', () => {
   const bytes = Buffer.from(SECRET);
   const digests = ['sha256', 'sha512', 'sha1', 'md5'].map((name) =>
     createHash(name).update(bytes).digest(),

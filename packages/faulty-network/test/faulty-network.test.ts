@@ -58,7 +58,7 @@ describe('FaultyNetwork', () => {
     for (let turns = 0; turns < 100; turns += 1) await setImmediate();
   }
 
-  it('holds what is sent while it is frozen, and passes it on when it is restored', async () => {
+  it('holds what is sent while frozen, and passes it on when restored', async () => {
     await echoed(client, 'before');
     network.freeze();
     client.write('held');

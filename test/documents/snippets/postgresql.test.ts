@@ -37,7 +37,7 @@ describe('The statements of docs/databases.md', function () {
 
   const ofService = () => uriOf('plant_store', PASSWORD);
 
-  it('set up a database that a check accepts, in which the service keeps plants, read them, and find the rows with an escape', async () => {
+  it('set up a database that a check accepts, and read its plants', async () => {
     const env = { POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 };
     const check = run(['check'], env);
     expect(await check.ended, check.stderr()).to.equal(0);

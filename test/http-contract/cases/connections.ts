@@ -71,7 +71,7 @@ describe('Connections', () => {
   ];
   const withMiddleware = useSharedService(OTHER_SETTINGS);
   for (const [error, parts] of early) {
-    it(`A ${error} is received without a reset while the body is still being sent, also after middleware`, async () => {
+    it(`A ${error} arrives without a reset while the body is still being sent`, async () => {
       for (const { port } of [service(), withMiddleware()]) {
         using connection = await RawConnection.open(port);
         const headers = { ...parts.headers, 'content-length': '400000' };

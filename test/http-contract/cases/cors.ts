@@ -106,7 +106,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, 4040),
   );
 
-  it('a request with two origins, or that is not valid HTTP, has a response without CORS headers', async () => {
+  it('two origins, or invalid HTTP, get a response without CORS headers', async () => {
     const two = create({ headers: { origin: [SHOP, DEVELOPMENT] } });
     expectCors(await exchange(service().port, two), VARY);
     const invalid = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);

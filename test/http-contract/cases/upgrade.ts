@@ -22,7 +22,7 @@ const NO_OFFERS: Readonly<Record<string, NonNullable<Parts['headers']>>> = {
 describe('Upgrades', () => {
   const service = useSharedService();
 
-  it('HTTP/2 without one is a 4000 that is received before any reset, also after a request', async () => {
+  it('HTTP/2 without one is a 4000, received before any reset', async () => {
     const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     for (const before of [[], [LIVEZ]]) {
       const responses = await responsesTo(service().port, ...before, preface, Buffer.alloc(30_000));

@@ -118,7 +118,7 @@ describe('What a variable accepts', () => {
   });
 
   for (const [variable, values] of Object.entries(INVALID)) {
-    it(`is not met by other values of ${variable}, with the name, the rule and the fix`, async () => {
+    it(`refuses other values of ${variable} with the name, the rule and the fix`, async () => {
       const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
       for (const value of values) {
         const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};
@@ -435,7 +435,7 @@ const NAMED = [...Object.keys(settingsOf(verifiers)), 'ACCESS_TOKEN'].flatMap((n
 const CHOSEN: readonly Env[] = [JWT, { ACCESS_TOKEN_SHA256: sha256('a') }];
 
 describe('A token that is made for a run', () => {
-  it('is made in a trial, when no variable of a token verifier is set, for a client that the log calls demo', async () => {
+  it('is made in a trial without token settings, for a client named demo', async () => {
     for (const env of TRIALS) {
       const { demoToken = '', verifier } = await readConfiguration(env, false);
       const opened = await verifier.open(() => undefined);

@@ -126,7 +126,7 @@ async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promi
 }
 
 describe('The log', () => {
-  it('has one JSON object on each line, with the name of the level and the time in ISO 8601', async () => {
+  it('has one JSON object a line, with level name and ISO 8601 time', async () => {
     const line = await written('json');
     expect(line).to.match(/^[^\n]+\n$/);
     const { time, ...rest } = JSON.parse(line);
@@ -134,7 +134,7 @@ describe('The log', () => {
     expect(new Date(time).toISOString()).to.equal(time);
   });
 
-  it('is readable text that is written at once, with the lines of the configured level', async () => {
+  it('is readable text, written at once, at the configured level', async () => {
     expect(await written('pretty')).to.match(/INFO.*: .*listening.*\n.*port.*3000.*\n$/);
     expect(await written('json', 'debug')).to.include('"debug"');
   });

@@ -1,6 +1,12 @@
-import { newPlant } from '@plant-store/domain';
+import { newPlant, ShowPlant } from '@plant-store/domain';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
-import { CREATOR, Embedding, TOKEN } from '../support/embedding.js';
+import { Embedding } from '../support/embedding.js';
+
+const TOKEN = 'the-token-of-a-reader';
+/** The token of a client with the default permissions. */
+const CREATOR = 'the-token-of-a-creator';
 
 describe('GET /plants/{id}', () => {
   const plants = [
@@ -12,7 +18,12 @@ describe('GET /plants/{id}', () => {
 
   before(async () => {
     for (const plant of plants) embedding.plants.set(plant.id, plant);
-    origin = (await embedding.start()).url;
+    const showPlant = new ShowPlant(new MemoryPlantRepository(embedding.plants));
+    const tokenVerifier = new StaticTokenVerifier([
+      { sha256: tokenDigest(TOKEN), label: 'reader', permissions: ['show plants'] },
+      { sha256: tokenDigest(CREATOR), label: 'creator' },
+    ]);
+    origin = (await embedding.start({ showPlant, tokenVerifier })).url;
   });
 
   after(() => embedding.close());
