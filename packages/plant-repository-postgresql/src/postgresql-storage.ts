@@ -12,8 +12,8 @@ import type {
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
+import { ConnectionPool, type PlantClient } from './connection-pool.js';
 import type { Connecting } from './connection-string.js';
-import { Connections, type PlantClient } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { NO_PERMISSION, PostgresqlError, withServerText } from './server-error.js';
 import { LOOK_UP, statementsFor } from './statements.js';
@@ -52,12 +52,12 @@ export class PostgresqlStorage implements PlantStorage {
   readonly limits = { ordinary: 6, suspects: 4, stragglers: 0 };
   readonly #user: string | undefined;
   readonly #observer: StorageObserver;
-  readonly #inserts: Connections;
-  readonly #reads: Connections;
+  readonly #inserts: ConnectionPool;
+  readonly #reads: ConnectionPool;
   /** For what responds at once, unless its connection is lost: a second one shows that the server responds. */
-  readonly #checks: Connections;
+  readonly #checks: ConnectionPool;
   /** For a write of nothing, which waits for locks and standbys as an insert does. */
-  readonly #writes: Connections;
+  readonly #writes: ConnectionPool;
   /** The latest write of a check. No other starts until it has ended. */
   #writing: Promise<unknown> | undefined;
   /** Statements of checks that have no reply yet. */
@@ -76,10 +76,10 @@ export class PostgresqlStorage implements PlantStorage {
     this.place = `the database at ${host}:${port}`;
     this.#user = user;
     this.#observer = observer;
-    this.#inserts = new Connections(connecting, this.limits.ordinary + this.limits.suspects);
-    this.#reads = new Connections(connecting, 2);
-    this.#checks = new Connections(connecting, 2);
-    this.#writes = new Connections(connecting, 1);
+    this.#inserts = new ConnectionPool(connecting, this.limits.ordinary + this.limits.suspects);
+    this.#reads = new ConnectionPool(connecting, 2);
+    this.#checks = new ConnectionPool(connecting, 2);
+    this.#writes = new ConnectionPool(connecting, 1);
     for (const message of connecting.withoutEffect) this.#advise({ message });
   }
 
@@ -128,8 +128,8 @@ export class PostgresqlStorage implements PlantStorage {
       await this.#expectWrite(signal);
       if (isStandby) throw readsStandby();
       // Other programs may have taken every other connection of the server.
-      await this.#inserts.check(signal);
-      await this.#reads.check(signal);
+      await this.#inserts.expectConnection(signal);
+      await this.#reads.expectConnection(signal);
     } catch (error) {
       if (error instanceof PostgresqlError && error.command) this.#advise(error);
       throw error;

@@ -34,7 +34,7 @@ export interface Committing {
 export type PlantClient = PoolClient & PlantStoreClient;
 
 /** Connections to a server for one purpose. */
-export class Connections {
+export class ConnectionPool {
   readonly #pool: Pool;
   /** All connections are replaced together, because a firewall or a failed host often drops all of them silently. */
   readonly #sockets = new Set<Socket>();
@@ -94,7 +94,7 @@ export class Connections {
   }
 
   /** Rejects if the latest attempt to get a connection failed and another attempt fails too. */
-  async check(signal: AbortSignal): Promise<void> {
+  async expectConnection(signal: AbortSignal): Promise<void> {
     if (this.#lacksConnection) await this.run(async () => undefined, signal);
   }
 
