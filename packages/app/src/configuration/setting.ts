@@ -96,7 +96,7 @@ const list = v.pipe(
 
 /** A setting for a list of origins, in the form that browsers send. Source: URL Standard, "Origin". */
 export const origins = {
-  rule: 'a comma-separated list of distinct origins as browsers send them: scheme, host in lower case (a name with other letters in Punycode) and any non-default port, without a wildcard, a path or a slash at the end',
+  rule: 'a comma-separated list of distinct origins: scheme, lower-case host (in Punycode) and any non-default port, without a wildcard, a path or a slash at the end',
   example: 'https://nursery.example',
   schema: v.pipe(
     list,
