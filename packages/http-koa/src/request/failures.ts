@@ -12,8 +12,6 @@ export interface Failure {
   readonly ours?: true;
   /** The value of `Retry-After`, in seconds. */
   readonly retryAfter?: number;
-  /** Whether the connection is closed, because the position of the next request is unknown. */
-  readonly closes?: true;
   /** The value of `WWW-Authenticate` (RFC 6750 section 3). */
   readonly challenge?: string;
   /** The value of `Allow` (RFC 9110 section 10.2.1). */
@@ -21,7 +19,6 @@ export interface Failure {
 }
 
 const CHALLENGE = 'Bearer realm="plant-store"';
-const CLOSES = { closes: true } as const;
 const LATER = { retryAfter: 1 };
 const OUTAGE = { ours: true, ...LATER } as const;
 
@@ -29,7 +26,7 @@ const create = failuresOfCreate('the body');
 
 /** All failures, by the `code` of the error that causes each. */
 export const failures = {
-  MALFORMED_REQUEST: failure(4000, 'the request is not valid HTTP/1.1 (RFC 9112)', CLOSES),
+  MALFORMED_REQUEST: failure(4000, 'the request is not valid HTTP/1.1 (RFC 9112)'),
   BODY_MISSING: failure(4001, 'the body is missing: send a NewPlant as JSON'),
   MEDIA_TYPE_NOT_SUPPORTED: failure(4002, 'Content-Type must be application/json, in one header'),
   BODY_TOO_LARGE: ofCreate(create.TOO_LARGE),
@@ -54,7 +51,7 @@ export const failures = {
     4050,
     'this method is not allowed here: the header Allow lists the allowed methods',
   ),
-  REQUEST_TIMEOUT: failure(4080, 'the request did not arrive in time', CLOSES),
+  REQUEST_TIMEOUT: failure(4080, 'the request did not arrive in time'),
   TOO_MANY_REQUESTS: failure(
     4290,
     'this client sends too many requests: this one was not carried out',
@@ -63,7 +60,6 @@ export const failures = {
   HEADERS_TOO_LARGE: failure(
     4310,
     'the request must have at most 1000 headers, and 16 KiB of request line and headers',
-    CLOSES,
   ),
   INTERNAL: ofCreate(create.INTERNAL, { ours: true }),
   STORAGE_UNAVAILABLE: failure(

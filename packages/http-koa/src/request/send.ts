@@ -33,11 +33,11 @@ function isAlone({ app, req }: Context): boolean {
   return app instanceof OwnApp && req instanceof OwnRequest;
 }
 
-/** Sends a response. Closes the connection afterwards if the position of the next request is unknown. */
+/** Sends a response. Closes the connection afterwards unless the body was read: the next request begins after it. */
 export function send(ctx: Context, response: Response, requestId: string): void {
   const { req, res } = ctx;
   const isRead = !announcesBody(req) || (req.complete && req.readableLength === 0);
-  if (!isRead || response.failure?.closes) res.shouldKeepAlive = false;
+  if (!isRead) res.shouldKeepAlive = false;
   if (isAlone(ctx)) sendAtOnce(res, response, requestId);
   else sendThroughKoa(ctx, response, requestId);
 }

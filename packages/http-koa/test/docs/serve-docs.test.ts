@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import { plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
+import Koa from 'koa';
 import { parse } from 'yaml';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
 import { useEmbedding } from '../support/embedding.js';
@@ -86,6 +88,15 @@ describe('The docs', () => {
       expect(unchanged.fields).to.include({ ...FIELDS, etag: fields.etag });
     });
   }
+
+  it('send a 304 in an application of your own, too', async () => {
+    const app = new Koa().use(plantStoreRoutes(embedding.dependencies));
+    origin = await embedding.serve(app, false);
+    const { etag = '' } = (await get('/docs')).fields;
+    const again = { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' };
+    const { status, fields } = await get('/docs', again);
+    expect([status, fields.etag]).to.deep.equal([304, etag]);
+  });
 
   it('contain the files of Swagger UI as published', async () => {
     for (const [name, digest] of Object.entries(SWAGGER_UI)) {
