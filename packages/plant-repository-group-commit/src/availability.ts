@@ -30,6 +30,8 @@ export class Availability {
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
   /** The error of `ready` and of failed reads; `undefined` if the last check found the storage available. */
   problem: StorageUnavailableError | undefined;
+  /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
+  rejection: StorageUnavailableError | undefined;
   /** Aborts when the connection of anything that is sent before the next check is considered lost. */
   lost = this.#connections.signal;
   /** True once a check has succeeded, even if it was slow. */
@@ -49,12 +51,6 @@ export class Availability {
     this.#options = options;
     options.closing.addEventListener('abort', () => this.#cancelNext());
     void this.#keepChecking(CHECK_INTERVAL_MS);
-  }
-
-  /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
-  get rejection(): StorageUnavailableError | undefined {
-    const passes = this.#finding === undefined || meaningOf(this.#finding).mustAct === 'nobody';
-    return passes ? undefined : this.problem;
   }
 
   /**
@@ -101,6 +97,8 @@ export class Availability {
     if (closing.aborted) return;
     this.#finding = found?.finding;
     this.problem = found && this.#unavailable(found);
+    this.rejection =
+      found && meaningOf(found.finding).mustAct !== 'nobody' ? this.problem : undefined;
     const state = this.problem?.message ?? 'reachable';
     const hasReason = found?.cause.message !== SILENT;
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
