@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type NewPlantFields,
@@ -70,6 +71,20 @@ describe('A group commit repository', () => {
     expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([monstera]);
     expect(limits).to.deep.equal([5, 5, 5]);
     await rejects(repository.read({ limit: 5 }, 0), { message: 'there is no time left' });
+  });
+
+  it('reads a page again when a frozen server has taken half of the time', async () => {
+    let attempts = 0;
+    open({
+      async page(_, signal) {
+        attempts += 1;
+        if (attempts > 1) return [monstera];
+        await once(signal, 'abort');
+        throw signal.reason;
+      },
+    });
+    expect(await repository.read({ limit: 5 }, 1_000)).to.deep.equal([monstera]);
+    expect(attempts).to.equal(2);
   });
 
   for (const [what, failures, reason] of [

@@ -74,7 +74,7 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
-  it('takes one insert, and a look-up when its id exists: journalled, and of a majority, whatever the connection string says', async () => {
+  it('takes one insert with a time limit, and a look-up when its id exists, both of a majority', async () => {
     const weakened = `${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`;
     ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);
@@ -94,6 +94,7 @@ describeOnMongod('A plant', () => {
     expect(sent.map(({ op }) => op)).to.deep.equal(['insert', 'insert', 'query']);
     expect(sent[0]?.command.writeConcern).to.deep.equal({ w: 'majority', j: true });
     expect(sent[0]?.command).to.not.have.property('txnNumber');
+    expect(sent[0]?.command.maxTimeMS).to.be.within(1, LONG_LIMIT_MS);
     expect(sent[2]?.command.readConcern).to.deep.include({ level: 'majority' });
   });
 
