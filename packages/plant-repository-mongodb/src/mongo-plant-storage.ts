@@ -17,23 +17,7 @@ import {
   optionsWithoutEffect,
   shownHosts,
 } from './connection/mongo-client.js';
-import {
-  ATLAS_REFUSES,
-  codeOf,
-  isReply,
-  NOT_SUPPORTED_ON_VIEW,
-  UNAUTHORIZED,
-  withoutServerText,
-} from './connection/server-code.js';
-
-/** Error codes with which a server rejects a whole insert before it writes a document. */
-const BEFORE_WRITING: ReadonlyMap<unknown, 'unusable' | 'not now'> = new Map([
-  [UNAUTHORIZED, 'unusable'],
-  [NOT_SUPPORTED_ON_VIEW, 'unusable'],
-  [ATLAS_REFUSES, 'unusable'],
-  [73, 'unusable'], // InvalidNamespace
-  [462, 'not now'], // IngressRequestRateLimitExceeded
-]);
+import { codeOf, insertFinding, isReply, withoutServerText } from './connection/server-code.js';
 
 const STANDALONE =
   'the server is a standalone: there is no second copy of the plants. Use a replica set';
@@ -93,8 +77,7 @@ export class MongoPlantStorage implements PlantStorage {
         return insertResult(error.result, batch.take().length);
       }
       const reply = withoutServerText(error);
-      const outcomes = BEFORE_WRITING.get(codeOf(error));
-      if (isReply(reply)) return { outcomes: outcomes ?? 'unknown', error: reply };
+      if (isReply(reply)) return { outcomes: insertFinding(codeOf(error)), error: reply };
       throw this.explain(reply).cause;
     }
   }

@@ -1,10 +1,6 @@
 import type { InsertOutcome, InsertResult } from '@plant-store/plant-repository-group-commit';
 import type { Document } from 'mongodb';
-import {
-  ATLAS_REFUSES,
-  NOT_SUPPORTED_ON_VIEW,
-  ServerReplyError,
-} from '../connection/server-code.js';
+import { insertFinding, ServerReplyError } from '../connection/server-code.js';
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
@@ -33,8 +29,7 @@ function outcomeOf({ code, keyPattern = {} }: Document): InsertOutcome {
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };
   }
-  if (code === NOT_SUPPORTED_ON_VIEW || code === ATLAS_REFUSES) return 'unusable';
-  if (code !== DUPLICATE_KEY) return 'unknown';
+  if (code !== DUPLICATE_KEY) return insertFinding(code);
   const keys = Object.keys(keyPattern).join(', ');
   if (keys === '' || keys === '_id') return 'id exists';
   return { code, reason: `the unique index on ${keys} has an entry with the same keys` };

@@ -9,7 +9,7 @@ import {
   MongoServerSelectionError,
   type ServerDescription,
 } from 'mongodb';
-import { CollectionError, codeOf, isReply } from './server-code.js';
+import { CollectionError, codeMeaning, codeOf, isReply } from './server-code.js';
 
 type ConnectionOptions = MongoClient['options'];
 
@@ -21,34 +21,8 @@ export interface Topology {
   readonly servers: ReadonlyMap<string, Server>;
 }
 
-const UNTRUSTED =
-  'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
-
-/** Codes of Node.js, OpenSSL and MongoDB. Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
-const PROBLEMS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  [334, 'the server does not accept this authMechanism'], // MechanismUnavailable
-  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', UNTRUSTED],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
-  ['CERT_HAS_EXPIRED', 'the certificate of the server has expired'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate of the server is for another host name'],
-]);
-
 /** The system's errors when a name does not resolve. */
 const UNRESOLVED: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-
-/** UserNotFound (also of a certificate), AuthenticationFailed, MechanismUnavailable, and a wrong password on Atlas. */
-const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
-
-/**
- * With these, a server refuses to write until an administrator changes something: BadValue (a standalone without a
- * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, a refusal of Atlas, a name of a database that
- * differs only in case from another, and a name that is too long for MongoDB 4.4.
- */
-const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([
-  2, 20, 72, 73, 166, 8000, 13297, 4862100,
-]);
 
 /** Explains an error, using the error itself and the driver's view of the servers. */
 export function problemOf(
@@ -60,7 +34,7 @@ export function problemOf(
   const code = codesOf(error).find((it) => it !== undefined);
   const cause = Object.assign(new Error(connectionProblem(error, options)), { code });
   if (credentialsRefused(error)) return { finding: 'credentials refused', cause };
-  const refusesAll = isReply(error) && REFUSES_EVERY_PLANT.has(error.code);
+  const refusesAll = isReply(error) && codeMeaning(error.code).reply === 'unusable';
   if (refusesAll || error instanceof MongoMissingDependencyError) {
     return { finding: 'unusable', cause };
   }
@@ -85,8 +59,8 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
     const name = missing === 'zstd' ? '@mongodb-js/zstd' : missing;
     return `an option needs the package ${name}, which is not installed`;
   }
-  const known = codesOf(error).find((code) => PROBLEMS.has(code));
-  if (known !== undefined) return PROBLEMS.get(known) ?? SILENT;
+  const [sentence] = codesOf(error).flatMap((code) => codeMeaning(code).sentence ?? []);
+  if (sentence !== undefined) return sentence;
   if (credentialsRefused(error)) return credentialsProblem(options);
   if (chain.some(isTimeout)) return SILENT;
   const messages = new Set(chain.map(({ message }) => message));
@@ -95,7 +69,7 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
 
 /** Whether a handshake was refused, here or in a cause. A reply of Atlas has such a code when a quota is exceeded. */
 function credentialsRefused(error: unknown): boolean {
-  return causesOf(error).some((it) => CREDENTIALS_REFUSED.has(codeOf(it)) && !isReply(it));
+  return causesOf(error).some((it) => codeMeaning(codeOf(it)).refusesLogin && !isReply(it));
 }
 
 function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOptions): string {

@@ -4,14 +4,73 @@ import { type Document, MongoServerError } from 'mongodb';
 /** The error code of a server when permissions are missing. */
 export const UNAUTHORIZED = 13;
 
-/** The error code of a server when an administrator has replaced the collection by a view. */
-export const NOT_SUPPORTED_ON_VIEW = 166;
-
 /**
  * The error code of Atlas, which refuses a command that exceeds a quota or needs a permission, before it is carried out.
  * Source: Atlas FAQ, "What happens if I reach my Atlas storage limit?" Not tried with Atlas.
  */
 export const ATLAS_REFUSES = 8000;
+
+const UNTRUSTED =
+  'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
+
+/** What an error code means. What no row describes passes, or is unknown. */
+interface CodeMeaning {
+  /** What the reply to a check, a look-up or a page means; for an insert as well with `refusesInserts`. */
+  readonly reply?: Finding;
+  /** Whether a server that replies this to an insert has written nothing. */
+  readonly refusesInserts?: true;
+  /** Whether it refuses the credentials, if it ends a handshake. */
+  readonly refusesLogin?: true;
+  /** For operators, where the message of the error does not say it. */
+  readonly sentence?: string;
+}
+
+/**
+ * The codes of MongoDB, Node.js and OpenSSL, and what they mean. Sources: MongoDB's `error_codes.yml`; nodejs.org/api/tls.html,
+ * "X509 certificate error codes".
+ */
+const MEANINGS: ReadonlyMap<unknown, CodeMeaning> = new Map<unknown, CodeMeaning>([
+  // BadValue: a standalone without a journal.
+  [2, { reply: 'unusable' }],
+  // UserNotFound, also of a certificate.
+  [11, { refusesLogin: true }],
+  [UNAUTHORIZED, { reply: 'unusable', refusesInserts: true }],
+  // AuthenticationFailed.
+  [18, { refusesLogin: true }],
+  // IllegalOperation, InvalidOptions.
+  [20, { reply: 'unusable' }],
+  [72, { reply: 'unusable' }],
+  // InvalidNamespace.
+  [73, { reply: 'unusable', refusesInserts: true }],
+  // CommandNotSupportedOnView: an administrator has replaced the collection.
+  [166, { reply: 'unusable', refusesInserts: true }],
+  // MechanismUnavailable.
+  [334, { refusesLogin: true, sentence: 'the server does not accept this authMechanism' }],
+  // IngressRequestRateLimitExceeded.
+  [462, { reply: 'not now', refusesInserts: true }],
+  [ATLAS_REFUSES, { reply: 'unusable', refusesInserts: true, refusesLogin: true }],
+  // DatabaseDifferCase, and a name that is too long for MongoDB 4.4.
+  [13297, { reply: 'unusable' }],
+  [4862100, { reply: 'unusable' }],
+  ['SELF_SIGNED_CERT_IN_CHAIN', { sentence: UNTRUSTED }],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', { sentence: UNTRUSTED }],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', { sentence: UNTRUSTED }],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', { sentence: UNTRUSTED }],
+  ['CERT_HAS_EXPIRED', { sentence: 'the certificate of the server has expired' }],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    { sentence: 'the certificate of the server is for another host name' },
+  ],
+]);
+
+/** Returns what the code of an error means. */
+export const codeMeaning = (code: unknown): CodeMeaning => MEANINGS.get(code) ?? {};
+
+/** Returns what a server's reply to an insert means if it has written nothing; otherwise, that this is unknown. */
+export function insertFinding(code: unknown): 'unusable' | 'not now' | 'unknown' {
+  const { reply, refusesInserts } = codeMeaning(code);
+  return refusesInserts && (reply === 'unusable' || reply === 'not now') ? reply : 'unknown';
+}
 
 /** A storage problem that the driver does not report as an error. */
 export class CollectionError extends Error {
