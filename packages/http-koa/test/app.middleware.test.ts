@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import cors from '@koa/cors';
 import Router from '@koa/router';
 import type { NewPlant } from '@plant-store/domain';
@@ -7,10 +9,12 @@ import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import mount from 'koa-mount';
 import {
+  AUTHORIZED,
   adding,
   create,
   errorOf,
   fetching,
+  MONSTERA,
   signal,
   timeLimit,
   useEmbedding,
@@ -29,16 +33,17 @@ const mine: Middleware = (ctx) => (ctx.body = `mine: ${ctx.path}`);
 describe("A host's middleware", () => {
   const embedding = useEmbedding();
 
-  /** Serves a host: middleware, then the routes of this package. Resolves with the address of `/plants`. */
+  /** Serves a host, on our server or on Node.js's: middleware, then our routes. Resolves with the address of `/plants`. */
   async function served(
     before: readonly Middleware[],
     changed: Partial<AppDependencies> = {},
+    own = true,
   ): Promise<string> {
     const app = new Koa();
     app.silent = true;
     for (const middleware of before) app.use(middleware);
     app.use(plantStoreRoutes({ ...embedding.dependencies, ...changed }));
-    return `${await embedding.serve(app)}/plants`;
+    return `${await embedding.serve(app, own)}/plants`;
   }
 
   async function expectHeaders(url: string): Promise<void> {
@@ -84,6 +89,24 @@ describe("A host's middleware", () => {
         expect((await create(url)).status).to.equal(status);
         late.verify();
         await late.ended;
+        expect([...embedding.plants]).to.deep.equal([]);
+      });
+
+      it(`with ${how} while the body arrives prevents the write`, async () => {
+        const [reading, ended] = [signal(), signal()];
+        const { observer } = embedding.dependencies;
+        const url = await served(
+          [...before, timeLimit(reading.given)],
+          { admit: reading.give, observer: { ...observer, ended: ended.give } },
+          false,
+        );
+        const headers = { ...AUTHORIZED, 'content-length': MONSTERA.length };
+        const client = request(url, { method: 'POST', headers });
+        client.flushHeaders();
+        const [response] = await once(client, 'response');
+        expect(response.statusCode).to.equal(status);
+        client.end(MONSTERA);
+        await ended.given;
         expect([...embedding.plants]).to.deep.equal([]);
       });
 
