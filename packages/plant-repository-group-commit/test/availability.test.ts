@@ -12,6 +12,8 @@ const refusedLogin = found('credentials refused', 'the user is unknown');
 const view = found('unusable', 'it is a view');
 const lost = found('no server', 'connect ECONNREFUSED');
 const noPrimary = found('not now', 'there is no primary');
+const refusal = found('plant refused', 'a trigger');
+const crash = found('unknown', 'it crashes');
 const slow = found('slow', 'writes are not acknowledged in time');
 
 describe('The availability of a storage', () => {
@@ -118,6 +120,8 @@ describe('The availability of a storage', () => {
     [slow, 'the database at db.example:1 is slow', false],
     [refusedLogin, 'the database at db.example:1 refuses the credentials', true],
     [view, 'plants are refused: it is a view', true],
+    [refusal, 'plants are refused: a trigger', true],
+    [crash, 'the database at db.example:1 accepts no plants', false],
   ] as const) {
     it(`${denies ? 'refuses plants' : 'lets plants wait'}: ${message}`, async () => {
       fail(error);
