@@ -35,3 +35,18 @@ it('A condition is awaited until it holds, within its limit', async () => {
   const waiting = until(async () => false, never, 1);
   await rejects(waiting, { message: never() });
 });
+
+it('A condition is awaited for longer while a busy machine holds the process up', async () => {
+  let attempts = 0;
+  const hold = () => {
+    const end = performance.now() + 300;
+    while (performance.now() < end);
+  };
+  const attempt = async () => {
+    setImmediate(hold);
+    attempts += 1;
+    return attempts === 4;
+  };
+  await until(attempt, () => 'it never holds', 500);
+  expect(attempts).to.equal(4);
+});
