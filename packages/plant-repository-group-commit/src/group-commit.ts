@@ -83,7 +83,9 @@ export class GroupCommit {
       this.#expectAcceptable(size, timeLimitMs);
       const addedAt = clock.now();
       const settled = (error?: Error) => {
-        for (const it of [this.#pending, this.#ordinary, this.#suspects]) it.delete(pending);
+        this.#pending.delete(pending);
+        this.#ordinary.delete(pending);
+        this.#suspects.delete(pending);
         if (this.#pending.size === 0) this.#drained?.();
         if (error) reject(error);
         else resolve();

@@ -13,7 +13,7 @@ const FIXED_BYTES = 100;
 
 /** The pause before a plant is inserted again, and the longest one. */
 const INSERT_AGAIN_AFTER_MS = 50;
-const MAX_PAUSE_MS = 1_000;
+const MAX_INSERT_AGAIN_AFTER_MS = 1_000;
 
 /** The factor by which the next insert shrinks if one of its plants may have caused a failure. */
 const SMALLER_BY = 16;
@@ -83,7 +83,10 @@ export class PendingPlant implements MarkedPlant {
 
   /** Doubles with each error that a server has replied: it may be limiting the rate. */
   get insertAgainAfterMs(): number {
-    return Math.min(MAX_PAUSE_MS, INSERT_AGAIN_AFTER_MS * 2 ** Math.max(0, this.#errorReplies - 1));
+    return Math.min(
+      MAX_INSERT_AGAIN_AFTER_MS,
+      INSERT_AGAIN_AFTER_MS * 2 ** Math.max(0, this.#errorReplies - 1),
+    );
   }
 
   /** An insert of it is sent. */
