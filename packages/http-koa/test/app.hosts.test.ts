@@ -36,7 +36,7 @@ import {
 
 type Received = Awaited<ReturnType<Send>>;
 
-/** A handler of the events of an API Gateway (HTTP API, version 2.0). */
+/** Handles events of an API Gateway (HTTP API, version 2.0). */
 type Lambda = (event: object, context: object) => Promise<Received & { statusCode: number }>;
 
 function throughLambda(handler: unknown): Send {
@@ -71,7 +71,7 @@ async function responseTo(sent: ClientRequest): Promise<Received> {
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
-/** Ways in which requests reach an application without a server of this package. */
+/** How requests reach an application without a server of `createServer`. */
 const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
   'serverless-http': (app) => throughLambda(serverless(app)),
   '@codegenie/serverless-express': (app) => throughLambda(configure({ app: app as never })),

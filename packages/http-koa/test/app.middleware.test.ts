@@ -33,7 +33,7 @@ const mine: Middleware = (ctx) => (ctx.body = `mine: ${ctx.path}`);
 describe("A host's middleware", () => {
   const embedding = useEmbedding();
 
-  /** Serves a host, on our server or on Node.js's: middleware, then our routes. Resolves with the address of `/plants`. */
+  /** Serves a host: middleware, then the routes, on either server. Resolves with the address of `/plants`. */
   async function served(
     before: readonly Middleware[],
     changed: Partial<AppDependencies> = {},

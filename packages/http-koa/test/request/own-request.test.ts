@@ -27,7 +27,7 @@ describe('A body that arrives in chunks of one byte', () => {
     request.on('data', (chunk) => read.push(chunk)).read(0);
     for (const [at, byte] of BYTES.entries()) {
       expect(request.push(byte)).to.equal(true);
-      // Some come in segments of their own.
+      // Some arrive in segments of their own.
       if (at % 10 === 0) await new Promise(setImmediate);
     }
     request.push(null);

@@ -19,10 +19,10 @@ import type { default as Koa, Middleware } from 'koa';
 /** The token that an application under test accepts. */
 export const TOKEN = 'a-token-for-tests';
 
-/** A plant with an id that a double does not represent. */
+/** A plant whose id a double cannot represent. */
 export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
 
-/** The dependencies of an application under test, what they have recorded, and the servers to close. */
+/** The dependencies of an application under test, what they recorded, and the servers to close. */
 export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
   readonly begun: string[] = [];
@@ -43,7 +43,7 @@ export class Embedding {
   };
   readonly #closing: (() => unknown)[] = [];
 
-  /** Serves an application with these dependencies and options, with the server of this package. */
+  /** Serves an application with these dependencies and options on a server of `createServer`. */
   async start(changed: Partial<AppDependencies> & RoutesOptions & ServerOptions = {}) {
     const all = { ...this.dependencies, ...changed };
     const app = createApp(all, all);
@@ -60,7 +60,7 @@ export class Embedding {
     return { socket, accepted };
   }
 
-  /** Lets many clients connect at the same time, and send a request. Resolves when all have a response. */
+  /** Connects many clients at once, which each send a request. Resolves when all have received a response. */
   async connectMany(server: Server, clients: number, text: string): Promise<void> {
     const { port } = server.address() as AddressInfo;
     const sockets = Array.from({ length: clients }, () => connect(port, '127.0.0.1'));
@@ -70,13 +70,13 @@ export class Embedding {
     await Promise.all(responses);
   }
 
-  /** Serves an application with the server of this package, or with that of Node.js. */
+  /** Serves an application on a server of `createServer`, or on one of Node.js. */
   async serve(app: Pick<Koa, 'callback'>, own = true): Promise<string> {
     const { observer } = this.dependencies;
     return this.listen(own ? createServer(app, { observer }) : createHttpServer(app.callback()));
   }
 
-  /** Lets a server listen on a free port, or on a Unix socket. */
+  /** Makes a server listen on a free port, or on a Unix socket. */
   async listen(server: Server, path?: string): Promise<string> {
     const begun = path === undefined ? server.listen(0, '127.0.0.1') : server.listen(path);
     await once(begun, 'listening');
@@ -123,7 +123,7 @@ export class Embedding {
   }
 }
 
-/** Returns an embedding that is a new one in each test of a suite. */
+/** Returns an embedding that starts afresh in each test of a suite. */
 export function useEmbedding(): Embedding {
   const embedding = new Embedding();
   beforeEach(() => Object.assign(embedding, new Embedding()));
@@ -133,13 +133,12 @@ export function useEmbedding(): Embedding {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Sends a create in some way. */
 export type Send = (
   body: string,
   headers: Fields,
 ) => Promise<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>;
 
-/** The headers of a create that is authorized. */
+/** The headers of an authorized create. */
 export const AUTHORIZED = {
   ...{ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
   origin: 'https://nursery.example',
@@ -154,7 +153,7 @@ export const fetching =
     return { status: response.status, headers: fields, body: await response.text() };
   };
 
-/** Sends a create with `fetch`. The names of its headers are in lower case. */
+/** Sends a create with `fetch`. Give header names in lower case. */
 export function create(url: string, body = MONSTERA, headers: Fields = {}): Promise<Response> {
   return fetch(url, { method: 'POST', headers: { ...AUTHORIZED, ...headers }, body });
 }
@@ -195,12 +194,12 @@ export async function errorOf(response: Response): Promise<number> {
   return Number(error);
 }
 
-/** Returns the dependency on a store that adds plants in this way. */
+/** Returns the dependency on a store that adds plants like this. */
 export function adding(add: PlantRepository['add']) {
   return { createPlant: new CreatePlant({ add, ready: async () => {}, close: async () => {} }) };
 }
 
-/** Returns dependencies whose verifier waits for `verify`, and promises of when it waits and when the request has ended. */
+/** Returns dependencies whose verifier waits for `verify`. `waiting` resolves when it waits, `ended` after the request. */
 export function verifyingLate({ tokenVerifier, observer, ...others }: AppDependencies) {
   const [waiting, verify, ended] = [signal(), signal(), signal()];
   const late = async (token: string) => {
@@ -216,7 +215,7 @@ export function verifyingLate({ tokenVerifier, observer, ...others }: AppDepende
   return { dependencies, waiting: waiting.given, verify: verify.give, ended: ended.given };
 }
 
-/** Creates a middleware that ends a request with a 408 when this resolves. */
+/** Creates a middleware that answers with a 408 when this resolves. */
 export const timeLimit =
   (passed: Promise<unknown>): Middleware =>
   (ctx, next) =>
