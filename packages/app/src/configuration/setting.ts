@@ -100,10 +100,13 @@ export const origins = {
   example: 'https://nursery.example',
   schema: v.pipe(
     list,
-    v.everyItem(isWebOrigin),
+    v.everyItem((origin) => isWebOrigin(origin) || APP_ORIGIN.test(origin)),
     v.check((origins) => new Set(origins).size === origins.length),
   ),
 };
+
+/** Apps and browser extensions have schemes of their own: `capacitor://localhost`, `chrome-extension://…`. */
+const APP_ORIGIN = /^(?!(?:https?|wss?|ftp|file):)[a-z][a-z\d+.-]*:\/\/[a-z\d._-]+(?::\d+)?$/;
 
 /** Has only characters of host names: `URL` accepts `*` and an empty label. */
 const WEB_ORIGIN = /^https?:\/\/(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:]+\])(?::\d+)?$/;

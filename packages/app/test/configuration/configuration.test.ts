@@ -53,6 +53,7 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   ],
   CORS_ALLOWED_ORIGINS: [
     ...['', '*', 'null', 'nursery.example', 'ftp://nursery.example', 'https://Nursery.example'],
+    ...['file://', 'capacitor://', 'capacitor://*', 'Capacitor://localhost', 'wss://a.example'],
     ...['https://nursery.example/', 'https://nursery.example/shop', 'https://nursery.example:443'],
     ...['https://nursery.example,', 'https://a.example,https://a.example'],
     ...['https://a.example https://b.example', 'https://gärtnerei.example'],
@@ -99,6 +100,8 @@ describe('What a variable accepts', () => {
       'http://[::1]:3000',
       'https://xn--grtnerei-0za.example',
       'https://a_b.example.',
+      'capacitor://localhost',
+      'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
     ]) {
       expect(valueFor('CORS_ALLOWED_ORIGINS', origin)).to.deep.equal([origin]);
     }
