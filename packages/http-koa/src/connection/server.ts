@@ -76,7 +76,7 @@ export function createServer(
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) response.shouldKeepAlive = false;
     const earlier = connection.add(response);
-    if (earlier) await waiting.wait(connection, earlier);
+    if (earlier) await waiting.wait(connection, request, earlier);
     await turn.whenOver();
     // An earlier response has closed, or the client has gone.
     if (!connection.socket.writable) return;

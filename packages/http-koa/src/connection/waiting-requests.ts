@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
 
@@ -6,8 +7,10 @@ const MAX_WAITING = 250;
 /** While more than this wait on all connections, each may have only a few. */
 const MAX_WAITING_ON_ALL = 1000;
 const FEW = 10;
+/** A waiting request takes 2 KB of memory, and as much again for this many headers: then it counts twice, and so on. */
+const HEADERS_OF_ONE = 50;
 
-/** Counts the requests that wait for earlier responses, and bounds their memory: 3 KB each, and more with long headers. */
+/** Counts the requests that wait for earlier responses, and so bounds their memory. */
 export class WaitingRequests {
   readonly #connections: Connections;
   #count = 0;
@@ -17,16 +20,21 @@ export class WaitingRequests {
   }
 
   /** Makes a request wait for earlier responses on its connection, or cuts the connection off if too many are waiting. */
-  async wait(connection: Connection, earlier: Promise<void>): Promise<void> {
-    connection.waiting += 1;
-    this.#count += 1;
+  async wait(
+    connection: Connection,
+    { rawHeaders }: IncomingMessage,
+    earlier: Promise<void>,
+  ): Promise<void> {
+    const count = 1 + Math.floor(rawHeaders.length / 2 / HEADERS_OF_ONE);
+    connection.waiting += count;
+    this.#count += count;
     const max = this.#count > MAX_WAITING_ON_ALL ? FEW : MAX_WAITING;
     if (connection.waiting > max) return this.#cutOff(connection);
     await earlier;
     // Once it is closed, `release` subtracts what still waits.
     if (!connection.socket.writable) return;
-    connection.waiting -= 1;
-    this.#count -= 1;
+    connection.waiting -= count;
+    this.#count -= count;
   }
 
   /** Subtracts the requests of a connection that was closed. */

@@ -93,12 +93,17 @@ describe('A client', () => {
       await served;
     });
 
-    it('is cut off with more of its own', async () => {
-      const { socket, accepted } = await startBusy();
-      socket.write(READYZ.repeat(12));
-      await once(accepted, 'close');
-      expect(socket.bytesRead).to.equal(0);
-    });
+    for (const [what, requests] of [
+      ['more of its own', READYZ.repeat(12)],
+      ['one that has many headers', READYZ + READYZ.replace('Host', `${'a:\r\n'.repeat(500)}Host`)],
+    ] as const) {
+      it(`is cut off with ${what}`, async () => {
+        const { socket, accepted } = await startBusy();
+        socket.write(requests);
+        await once(accepted, 'close');
+        expect(socket.bytesRead).to.equal(0);
+      });
+    }
 
     it('is served once the other clients have gone', async () => {
       const { ready, socket, others } = await startBusy();
