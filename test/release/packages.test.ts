@@ -50,31 +50,6 @@ const EMBEDDING = [
   ['mounted', '/nursery/plants', 'x-request-id'],
 ] as const;
 
-/** A class of your own that extends one of a package. */
-const EXTENSION = `
-import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-export class Plants extends MemoryPlantRepository {
-  override add(...args: Parameters<MemoryPlantRepository["add"]>) { return super.add(...args); }
-}
-`;
-
-/** A program that prints how many objects packages export to import and to require alike. */
-const SAME_ENTRIES = `
-import { strictEqual } from 'node:assert';
-import { createRequire } from 'node:module';
-const require = createRequire(import.meta.url);
-let same = 0;
-for (const id of process.argv.slice(2)) {
-  const [imported, required] = [await import(id), require(id)];
-  strictEqual(Object.keys(imported).join(), Object.keys(required).join());
-  for (const name in imported) {
-    strictEqual(imported[name], required[name], name);
-    same += 1;
-  }
-}
-console.log(same);
-`;
-
 /** The line of a README that takes a test framework, and the command that runs a program with it. */
 const RUNNERS = {
   Mocha: ["from '@plant-store/contract-suite/mocha'", 'mocha --reporter tap'],
@@ -85,24 +60,8 @@ const RUNNERS = {
 /** Its last Node.js is 20, as that of these packages. The tests need it nowhere else. */
 const VITEST = '4.1.12';
 
-/** Adapters of the example in a README that do not count as they should, after the line of the test framework. */
-const BROKEN = `
-import { contractFor, suiteOf } from '@plant-store/contract-suite';
-type Open = { next(): Promise<unknown>; crash?(): Promise<void> };
-const given = contractFor<Open, Pick<Required<Open>, 'crash'>>();
-const cases = {
-  counts: given([], async ({ next }) => void (await next())),
-  recovers: given(['crash'], ({ crash }) => crash()),
-};
-const describe = suiteOf<Open, 'crash'>('Counter', cases, async () => {});
-const options = { timeoutMs: 500, without: 'it cannot' };
-const broken = (how: string, next: Open['next']) =>
-  describe(runner, how, async () => ({ next }), options);
-broken('correct', async () => 1);
-broken('hanging', () => new Promise((resolve) => setTimeout(resolve, 1_500)));
-broken('rejecting', () => Promise.reject(new Error('out of numbers')));
-broken('forgetting', async () => void Promise.reject(new Error('not awaited')));
-`;
+/** A program of the tests that uses the packages. */
+const program = (name: string) => read(`test/release/programs/${name}`);
 
 const { version, engines } = readManifest(root);
 
@@ -123,12 +82,12 @@ describe('The packages, installed from their tarballs', function () {
       mkdirSync(join(folder, format));
       terminal.write(`${format}/package.json`, JSON.stringify({ type: format }));
       const entries = libraries.map(({ id }, at) => `export * as p${at} from '${id}';\n`);
-      terminal.write(`${format}/types.ts`, entries.join('') + EXTENSION);
+      terminal.write(`${format}/types.ts`, entries.join('') + program('extension.ts'));
       for (const [name] of EMBEDDING) {
         terminal.write(`${format}/${name}.ts`, read(`examples/embedding/${name}.ts`));
       }
     }
-    terminal.write('module/entries.js', SAME_ENTRIES);
+    terminal.write('module/entries.js', program('same-entries.js'));
     for (const { name } of libraries) terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
     for (const { name, code } of examples) terminal.write(`module/${name}.example.ts`, code);
     for (const format of formats) await compile(format, '--module', 'nodenext');
@@ -226,7 +185,9 @@ describe('The packages, installed from their tarballs', function () {
         const { blocks } = readDocument(root, 'packages/contract-suite/README.md');
         const lines = blocks.flatMap(({ text }) => text.split('\n'));
         const line = lines.find((it) => it.endsWith(`${source};`)) ?? '';
-        terminal.write('module/broken.test.ts', `${line}\n${BROKEN}`);
+        const usual = lines.find((it) => it.endsWith("contract-suite/mocha';")) ?? '';
+        const broken = withReal(program('broken-counters.ts'), { [usual]: line });
+        terminal.write('module/broken.test.ts', broken);
         await compile('module', '--module', 'nodenext', '--skipLibCheck');
         const path = [join(folder, 'node_modules/.bin'), PATH].join(delimiter);
         const env = { ...process.env, ...PLAIN, PATH: path };

@@ -52,64 +52,77 @@ const sh = (text: string) => ({ language: 'sh', text });
 const excerpt = { language: 'json', file: 'package.json' };
 const shown = (end: string) => `"private": true,\n// …\n${end}\n`;
 
-/** What is wrong with a document, and a document that has it: what must be found there follows its path. */
-const CHECKS: Readonly<
-  Record<string, readonly [(page: Markdown) => string[], wrong: Markdown, found: string[]]>
-> = {
-  'have no broken links': [
-    brokenLinks,
-    page('[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)'),
-    [': gone.md', ': errors.md#gone', ': #gone'],
-  ],
-  'name files that exist': [
-    missingFiles,
-    page('`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`'),
-    [': packages/domain/src/gone.ts', ': docs/gone.md'],
-  ],
-  'name commands that exist': [
-    unknownCommands,
-    page('`npm run gone` `npm run build`', sh('A=1 plant-store gone\nplant-store check\n')),
-    [': npm run gone', ': plant-store gone'],
-  ],
-  'name options that exist': [
-    unknownOptions,
-    page(
+interface Check {
+  /** Returns the problems of a page: its path, and what is wrong. */
+  readonly problemsOf: (page: Markdown) => string[];
+  /** A page with such problems, as the control of the check. */
+  readonly wrong: Markdown;
+  /** The problems of that page, without its path. */
+  readonly found: readonly string[];
+}
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  'have no broken links': {
+    problemsOf: brokenLinks,
+    wrong: page('[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)'),
+    found: [': gone.md', ': errors.md#gone', ': #gone'],
+  },
+  'name files that exist': {
+    problemsOf: missingFiles,
+    wrong: page('`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`'),
+    found: [': packages/domain/src/gone.ts', ': docs/gone.md'],
+  },
+  'name commands that exist': {
+    problemsOf: unknownCommands,
+    wrong: page('`npm run gone` `npm run build`', sh('A=1 plant-store gone\nplant-store check\n')),
+    found: [': npm run gone', ': plant-store gone'],
+  },
+  'name options that exist': {
+    problemsOf: unknownOptions,
+    wrong: page(
       '`npm run bench -- --quick --gone` `mongod --gone`',
       sh('A=1 plant-store import a --form-line 1 --from-line 2\n'),
     ),
-    [': npm run bench --gone', ': plant-store import --form-line'],
-  ],
-  'name variables that exist': [
-    unknownVariables,
-    page('`GONE_TOO` `GONE=1` `PORT` `SELECT`', sh('GONE_NAME=1 PORT=1 plant-store\n')),
-    [': GONE_TOO', ': GONE', ': GONE_NAME'],
-  ],
-  'show valid JSON': [
-    (it) => brokenJson(it).map((problem) => problem.replace(/ .*/, '')),
-    page('', { language: 'json', text: '{,}' }, { language: 'json', text: '{}' }),
-    [':1'],
-  ],
-  'show files, or excerpts of them, with their current content': [
-    driftedFiles,
-    page(
+    found: [': npm run bench --gone', ': plant-store import --form-line'],
+  },
+  'name variables that exist': {
+    problemsOf: unknownVariables,
+    wrong: page('`GONE_TOO` `GONE=1` `PORT` `SELECT`', sh('GONE_NAME=1 PORT=1 plant-store\n')),
+    found: [': GONE_TOO', ': GONE', ': GONE_NAME'],
+  },
+  'show valid JSON': {
+    problemsOf: (it) => brokenJson(it).map((problem) => problem.replace(/ .*/, '')),
+    wrong: page('', { language: 'json', text: '{,}' }, { language: 'json', text: '{}' }),
+    found: [':1'],
+  },
+  'show files, or excerpts of them, with their current content': {
+    problemsOf: driftedFiles,
+    wrong: page(
       '',
       { ...excerpt, text: '{}' },
       { ...excerpt, text: shown('"type": "module",') },
       { ...excerpt, text: shown('"gone"') },
       { ...excerpt, file: 'packages/made/package.json', text: '{}' },
     ),
-    [':1 is not package.json', ':1 is not package.json', ':1 is not packages/made/package.json'],
-  ],
-  'name the file of each block of a tutorial in the text above it, because the fence is not visible':
-    [
-      unnamedFiles,
-      page('`src/a.ts`:\n\nThe source:\n\n', { file: 'src/a.ts', line: 3 }, { file: 'b', line: 5 }),
-      [':5 does not name b'],
+    found: [
+      ':1 is not package.json',
+      ':1 is not package.json',
+      ':1 is not packages/made/package.json',
     ],
+  },
+  'name the file of each block of a tutorial in the text above it': {
+    problemsOf: unnamedFiles,
+    wrong: page(
+      '`src/a.ts`:\n\nThe source:\n\n',
+      { file: 'src/a.ts', line: 3 },
+      { file: 'b', line: 5 },
+    ),
+    found: [':5 does not name b'],
+  },
 };
 
 describe('The documents', () => {
-  for (const [title, [problemsOf, wrong, found]] of Object.entries(CHECKS)) {
+  for (const [title, { problemsOf, wrong, found }] of Object.entries(CHECKS)) {
     it(title, () => {
       expect(problemsOf(wrong)).to.deep.equal(found.map((it) => `docs/page.md${it}`));
       expect(documents.flatMap(problemsOf)).to.deep.equal([]);
