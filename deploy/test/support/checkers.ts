@@ -11,7 +11,7 @@ export type Checker = (...args: string[]) => Promise<{ stdout: string; stderr: s
 /** Finds a checker in `.cache/checkers` or on the `PATH`. Without it the tests are pending; with `CI` set they fail. */
 export function findChecker(context: Mocha.Context, name: string): Checker {
   const path = findProgram(name, [join(checkers, 'bin'), join(checkers, 'python/bin')]);
-  if (path === undefined) skipWithout(context, `no ${name}: see CONTRIBUTING.md`);
+  if (path === undefined) skipWithout(context, `no ${name}: run .ci/programs checkers`);
   const env = { ...process.env, PYTHONPATH: join(checkers, 'python') };
   return (...args) => run(path, args, { env });
 }
