@@ -77,7 +77,7 @@ describe('A suite of an adapter', () => {
     return { failures: await failuresOf(hooks, {}, call('close')), calls };
   }
 
-  it('ends every fault, and closes the adapter, also after a case that fails', async () => {
+  it('ends every fault, and closes the adapter, even after a case that fails', async () => {
     const passed = { works: undefined, settles: undefined, recovers: undefined };
     const calls = ['close', 'stall', 'recover', 'close', 'crash', 'recover', 'close'];
     expect(await ran({})).to.deep.equal({ failures: passed, calls });
@@ -88,7 +88,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('fails when a rejected promise is left unhandled, also at the very end', async () => {
+  it('fails when a rejected promise is left unhandled, even at the very end', async () => {
     const stall = async () => {
       Promise.reject(new Error('no caller waits'));
     };

@@ -14,7 +14,7 @@ it('The forms of a secret include its URL encodings, bytes and digests', () => {
     ...[bytes, ...digests].flatMap((it) => [it.toString('hex'), it.toString('base64')]),
     ...[bytes, ...digests].map((it) => it.toString('base64url')),
   ]);
-  expect(formsOf('\uD800'), 'those of a lone surrogate').to.include('%EF%BF%BD');
+  expect(formsOf('\uD800'), 'forms of a lone surrogate').to.include('%EF%BF%BD');
 });
 
 describe('A secret is found', () => {
@@ -53,7 +53,7 @@ describe('A secret is found', () => {
     });
   }
 
-  it('nowhere in values without it, also when a property cannot be read', () => {
+  it('nowhere in values without it, even if a property cannot be read', () => {
     const refuse = () => {
       throw new Error(SECRET);
     };

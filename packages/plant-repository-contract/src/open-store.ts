@@ -53,7 +53,7 @@ export interface OpenStore extends Partial<StorageFaults> {
   readonly repository: PlantRepository;
   /**
    * Reads the stored plant directly from the storage, past the repository and past `stall` and `silenceAfterWrite`.
-   * Resolves with `undefined` when there is none, also while the table or the folder does not exist.
+   * Resolves with `undefined` when there is none, even while the table or the folder does not exist.
    */
   stored(id: bigint): Promise<NewPlantFields | undefined>;
   /** Opens another repository on the same storage, as after a crash: the first one was not closed. */

@@ -16,7 +16,7 @@ import {
 } from '@plant-store/domain';
 import type { OpenStore, StorageFaults } from './open-store.js';
 
-/** The time limit of a call that is expected to succeed. Limits are fractions, as those of the service are. */
+/** The time limit of a call that is expected to succeed. Limits are fractions, as in the service. */
 export const TIME_LIMIT_MS = 9_999.73;
 /** The time limit of a call that is expected to fail. */
 export const SHORT_LIMIT_MS = 99.73;
@@ -30,7 +30,7 @@ const CLOSED_WITHIN_MS = 3_000;
 /** The most characters of a text in a failure. */
 const MAX_SHOWN = 60;
 
-/** Every name and every tag begin with these, which are in no error by chance, also not in a text that is cut. */
+/** Every name and every tag begins with one of these, which no error contains by chance, even if a text is cut. */
 const RARE = ['rare-nam', 'rare-tag'] as const;
 
 /** A plant with a value in each field. What makes one does not compile without a field of the domain. */

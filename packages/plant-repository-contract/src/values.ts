@@ -39,7 +39,7 @@ const TEXTS: readonly Omit<EveryField, 'id'>[] = [
   { name: 'equal', tag: 'equal' },
 ];
 
-/** In their order, which is neither that of their texts nor that of their doubles. */
+/** In numeric order, which differs from the order of their texts and of their doubles. */
 const IDS = [
   ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n],
   ...[-1n, 0n, 1n, 2n ** 31n - 1n, 2n ** 31n],

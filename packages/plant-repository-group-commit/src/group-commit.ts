@@ -75,7 +75,7 @@ export class GroupCommit {
     this.#suspects = new InsertQueue({ ...shared, slots: suspects, waits: false });
   }
 
-  /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */
+  /** Like `PlantRepository.add`, but rejects with a plain `Error` when the storage refuses the plant. */
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const { storage, tracer, clock } = this.#options;

@@ -17,7 +17,7 @@ const ROUND_TRIP_MS = 2;
 
 /** A storage that writes at once, and replies later. */
 class SlowStorage extends FakePlantStorage {
-  /** Milliseconds from an insert until its reply, beside the round trip. */
+  /** Milliseconds from an insert until its reply, on top of the round trip. */
   delayMs = (_now: number) => 0;
   /** The shard of odd ids is lost: the router waits (`silent`), or reports one write concern error for all (`merged`). */
   lostShard: 'silent' | 'merged' | undefined;

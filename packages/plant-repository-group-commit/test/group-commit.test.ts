@@ -170,7 +170,7 @@ describe('A time limit', () => {
     await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
   });
 
-  it('may end before that of an earlier plant', async () => {
+  it('may end before the limit of an earlier plant', async () => {
     const { clock, add, settled } = open();
     const first = rejects(add(1n));
     const second = rejects(add(2n, SHORT_LIMIT_MS)).then(() => {

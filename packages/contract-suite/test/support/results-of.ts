@@ -6,7 +6,7 @@ export function resultsOf(declare: () => void): Promise<Record<string, string | 
   mocha.suite.emit('pre-require', {}, '', mocha);
   declare();
   const results: Record<string, string | undefined> = {};
-  // What is left unhandled is found by these tests, and is no failure of those that run them.
+  // These tests look for what is left unhandled, so it must not fail them.
   const listeners = process.listeners('unhandledRejection');
   process.removeAllListeners('unhandledRejection');
   return new Promise((resolve) => {

@@ -81,7 +81,7 @@ function correctStore(storage: SimulatedStorage) {
     const late = () => new StorageUnavailableError('no response');
     const found = store.select(store.see(await within(limit, reading, late)), page);
     const invalid = found.find(({ name }) => name === undefined);
-    if (invalid !== undefined) throw new UnreadablePlantError(`row ${invalid.id} is no plant`);
+    if (invalid !== undefined) throw new UnreadablePlantError(`row ${invalid.id} is not a plant`);
     return found;
   }
 
@@ -129,7 +129,7 @@ function correctStore(storage: SimulatedStorage) {
   return store;
 }
 
-/** Opens a store with a storage of its own. It differs from the correct one, also when it is reopened. */
+/** Opens a store with a storage of its own. It differs from the correct one, even after it is reopened. */
 export function openStore(difference: Difference<CorrectStore>): OpenReader & Expected {
   const storage = new SimulatedStorage();
   const open = () => {

@@ -54,7 +54,7 @@ export class SimulatedStorage implements StorageFaults {
     return this.rows.get(id) ?? this.#uncommitted.get(id);
   }
 
-  /** Stores a plant directly, without the network, and overwrites another one. */
+  /** Stores a plant directly, without the network, and overwrites a plant with its id. */
   keep(plant: NewPlant): void {
     this.rows.set(plant.id, { plant, mark: Symbol('mark') });
   }
@@ -90,7 +90,7 @@ export class SimulatedStorage implements StorageFaults {
     return (found ?? row).mark;
   }
 
-  /** Writes a plant. Resolves with whether the row of its id is that of this `mark`, when it is durable. */
+  /** Writes a plant. Resolves with whether the row with its id has this `mark`, once it is durable. */
   async insert(plant: NewPlant, mark: symbol): Promise<boolean> {
     const found = await this.write(plant, mark);
     await this.flush(plant.id);

@@ -24,11 +24,11 @@ export interface PlannedAdd {
   readonly isLate?: true;
 }
 
-/** What a world has, beside the surprises of its storage. */
+/** What happens in a world, apart from the surprises of its storage. */
 export interface WorldPlan {
   readonly adds: readonly PlannedAdd[];
   readonly limits?: InsertLimits;
-  /** Whether a reply has the marks of committed plants, as that of PostgreSQL has. */
+  /** Whether a reply contains the marks of committed plants, like a reply of PostgreSQL. */
   readonly repliesWithMarks?: true;
   /** Whether another program may write a plant with the id 1. */
   readonly hasOtherProgram?: true;
@@ -52,7 +52,7 @@ interface Add extends PlannedAdd {
  * Two instances of the service with one storage, and a check of every outcome. A history that contradicts an outcome, here
  * because a plant's own mark means taken, reads like this:
  *
- *     A is taken, but no majority has another one, after these events ("!" is a surprise):
+ *     A is taken, but no majority has another plant, after these events ("!" is a surprise):
  *        1.   insert 0 is sent
  *        2. ! insert 0 loses its connection
  *        3.   insert 0 arrives
@@ -251,7 +251,7 @@ export class ExploredWorld implements World {
       'it had an outcome before': add.outcome !== undefined,
       'it is late': now > add.deadline,
       'no majority has it': outcome === 'stored' && !isOwn,
-      'no majority has another one': outcome === 'taken' && (isOwn || !holder),
+      'no majority has another plant': outcome === 'taken' && (isOwn || !holder),
       'it may be written': ['unavailable', 'refused'].includes(outcome) && mayBeWritten,
       'no insert may have written it': outcome === 'unknown' && !mayBeWritten,
       'no rule refuses it': outcome === 'refused' && !known.includes(REFUSAL),

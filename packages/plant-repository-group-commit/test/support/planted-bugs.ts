@@ -16,7 +16,7 @@ const replaced =
   () =>
     void Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(by));
 
-/** One outcome of an insert is taken for another one. */
+/** One outcome of an insert is mistaken for another. */
 const mistaken = (outcome: InsertOutcome, other: InsertOutcome) =>
   replaced(PendingPlant, {
     endInsert(actual, cause) {
@@ -47,7 +47,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
         found.call(this, undefined);
       },
     }),
-    'its mark is another one each time': replaced(Attempt, {
+    'its mark changes each time': replaced(Attempt, {
       take() {
         marks += 1;
         return take.call(this).map((it) => Object.assign(it, { mark: `another ${marks}` }));

@@ -44,7 +44,7 @@ export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
   };
 }
 
-/** Returns an error that means this to a {@link storageWith}. Any other one means that there is no server. */
+/** Returns an error that means this to a {@link storageWith}. Any other error means that no server responds. */
 export const found = (finding: Finding, message: string) =>
   Object.assign(new Error(message), { finding });
 

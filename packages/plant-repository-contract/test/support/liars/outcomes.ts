@@ -169,10 +169,10 @@ export const outcomes: Liars<CorrectStore> = {
     }),
   },
   'tells the truth after a lost acknowledgement and an outage': {
-    'reports an outage as unavailable, also after a write without a response': unavailableLater,
+    'reports an outage as unavailable, even after an unanswered write': unavailableLater,
   },
   'tells the truth after a lost acknowledgement and refused access': {
-    'reports an outage as unavailable, also after a write without a response': unavailableLater,
+    'reports an outage as unavailable, even after an unanswered write': unavailableLater,
   },
   'tells the truth after a lost acknowledgement and a close': {
     'reports an add under way as unavailable when it is closed': ({ past }) => ({

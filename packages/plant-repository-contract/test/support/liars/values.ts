@@ -18,7 +18,7 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'more than 64 KiB': (text) => text.slice(0, 32_768),
 };
 
-/** What each plant has beside its id. Does not compile without a field of the domain. */
+/** What each plant has besides its id. Does not compile without a field of the domain. */
 const FIELDS: Readonly<Record<keyof Plant, true>> = { name: true, tag: true };
 
 /** Ids at the limits of what computers count. */
