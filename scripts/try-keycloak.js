@@ -54,7 +54,8 @@ async function administer(method, path, body) {
 
 const addKey = (providerId, priority, config = {}) =>
   administer('POST', '/plants/components', {
-    ...{ name: `${providerId} ${priority}`, providerId },
+    name: `${providerId} ${priority}`,
+    providerId,
     providerType: 'org.keycloak.keys.KeyProvider',
     config: { priority: [`${priority}`], enabled: ['true'], active: ['true'], ...config },
   });
@@ -84,25 +85,35 @@ await start(
 );
 await administer('POST', '', { realm: 'plants', enabled: true });
 const scope = await administer('POST', '/plants/client-scopes', {
-  ...{ name: 'plants:create', protocol: 'openid-connect' },
+  name: 'plants:create',
+  protocol: 'openid-connect',
   attributes: { 'include.in.token.scope': 'true' },
 });
 const mapper = {
-  ...{ name: 'audience', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper' },
+  name: 'audience',
+  protocol: 'openid-connect',
+  protocolMapper: 'oidc-audience-mapper',
   config: { 'included.custom.audience': 'plant-store', 'access.token.claim': 'true' },
 };
 const mappers = `/plants/client-scopes/${scope}/protocol-mappers/models`;
 mapper.id = await administer('POST', mappers, mapper);
 const client = await administer('POST', '/plants/clients', {
-  ...{ clientId: 'nursery', secret: PASSWORD, serviceAccountsEnabled: true },
+  clientId: 'nursery',
+  secret: PASSWORD,
+  serviceAccountsEnabled: true,
 });
 
 const service = await start(
   process.execPath,
   ['packages/app/bin/plant-store.js'],
   {
-    ...{ STORAGE: 'memory', JWT_ISSUER: `${KEYCLOAK}/realms/plants`, JWT_AUDIENCE: 'plant-store' },
-    ...{ JWT_SCOPE: 'plants:create', JWT_NAME_CLAIM: 'azp', LOG_LEVEL: 'debug', PORT: '3180' },
+    STORAGE: 'memory',
+    JWT_ISSUER: `${KEYCLOAK}/realms/plants`,
+    JWT_AUDIENCE: 'plant-store',
+    JWT_SCOPE: 'plants:create',
+    JWT_NAME_CLAIM: 'azp',
+    LOG_LEVEL: 'debug',
+    PORT: '3180',
   },
   '"listening"',
 );

@@ -104,8 +104,12 @@ describe('A service with instrumentation preloaded', function () {
     for (const it of [`${service.address}/livez`, `${store}/plants`]) await fetch(it);
     const servers = (await spansOf(service)).filter(isServer);
     expect(servers.map(({ name }) => name)).to.deep.equal([
-      ...['POST /store/v1/plants', 'POST /store/v1/plants', 'POST /store/v1/plants', 'POST'],
-      ...['GET /livez', 'GET /store/v1/plants'],
+      'POST /store/v1/plants',
+      'POST /store/v1/plants',
+      'POST /store/v1/plants',
+      'POST',
+      'GET /livez',
+      'GET /store/v1/plants',
     ]);
     for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
   });

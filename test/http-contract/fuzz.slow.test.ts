@@ -124,7 +124,8 @@ interface AnyRequest {
 
 function anyRequest(): fc.Arbitrary<AnyRequest> {
   const refused = fc.constantFrom(...REFUSED).map(([parts, error, mayClose = true]) => ({
-    ...{ error, mayClose },
+    error,
+    mayClose,
     partsOf: (id: bigint) => ({ body: plantText(id), ...parts }),
   }));
   return fc.oneof({ arbitrary: validRequest(), weight: 3 }, refused, specialRequests());
@@ -133,8 +134,12 @@ function anyRequest(): fc.Arbitrary<AnyRequest> {
 /** A create with any framing, whose body could be mistaken for the end of headers or the start of a request. */
 function validRequest(): fc.Arbitrary<AnyRequest> {
   const headers = fc.constantFrom<NonNullable<Parts['headers']>[]>(
-    ...[{}, {}, { 'x-note': `${MARK} `.repeat(20) }, { expect: '100-continue' }],
-    ...[{ connection: 'close' }, JAVA],
+    {},
+    {},
+    { 'x-note': `${MARK} `.repeat(20) },
+    { expect: '100-continue' },
+    { connection: 'close' },
+    JAVA,
   );
   const gap = fc.constantFrom('', '\r\n', '\r\n\r\n', '\r\n'.repeat(20), ' '.repeat(300));
   const member = fc.constantFrom('', ',"x":"POST /plants HTTP/1.1"');
@@ -242,15 +247,45 @@ function damagedRequest(): fc.Arbitrary<Uint8Array> {
 }
 
 const SCRAPS = [
-  ...['\r\n', '\r\n\r\n', '\n', '\r', ' ', ':', ',', ';', '\0', '\xff'],
-  ...['GET ', 'POST ', 'PUT ', 'OPTIONS ', '/plants', '/livez', '*'],
-  ...[' HTTP/1.1\r\n', ' HTTP/1.0\r\n', ' HTTP/2.0\r\n', `Host: ${MARK}\r\n`],
-  ...[`Authorization: Bearer ${TOKEN}\r\n`, 'Authorization: '],
-  ...['Content-Type: application/json\r\n', 'Content-Encoding: gzip\r\n'],
-  ...['Content-Length: 0\r\n', 'Content-Length: 5\r\n', 'Content-Length: 99999\r\n'],
-  ...['Transfer-Encoding: chunked\r\n', 'Transfer-Encoding: gzip, chunked\r\n'],
-  ...['Connection: close\r\n', 'Connection: upgrade\r\nUpgrade: h2c\r\n'],
-  ...['Expect: 100-continue\r\n', `Expect: ${MARK}\r\n`, 'X-Request-Id: scrap\r\n'],
-  ...['0\r\n\r\n', '5\r\nhello\r\n', 'ffffffff\r\n', '{}', plantText()],
+  '\r\n',
+  '\r\n\r\n',
+  '\n',
+  '\r',
+  ' ',
+  ':',
+  ',',
+  ';',
+  '\0',
+  '\xff',
+  'GET ',
+  'POST ',
+  'PUT ',
+  'OPTIONS ',
+  '/plants',
+  '/livez',
+  '*',
+  ' HTTP/1.1\r\n',
+  ' HTTP/1.0\r\n',
+  ' HTTP/2.0\r\n',
+  `Host: ${MARK}\r\n`,
+  `Authorization: Bearer ${TOKEN}\r\n`,
+  'Authorization: ',
+  'Content-Type: application/json\r\n',
+  'Content-Encoding: gzip\r\n',
+  'Content-Length: 0\r\n',
+  'Content-Length: 5\r\n',
+  'Content-Length: 99999\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding: gzip, chunked\r\n',
+  'Connection: close\r\n',
+  'Connection: upgrade\r\nUpgrade: h2c\r\n',
+  'Expect: 100-continue\r\n',
+  `Expect: ${MARK}\r\n`,
+  'X-Request-Id: scrap\r\n',
+  '0\r\n\r\n',
+  '5\r\nhello\r\n',
+  'ffffffff\r\n',
+  '{}',
+  plantText(),
   chunked(['{}']).toString('latin1'),
 ];

@@ -18,8 +18,17 @@ const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
 
 /** What the programs of the tests import besides these packages. */
 const LIBRARIES = [
-  ...['@koa/cors', '@types/koa__cors', 'koa-mount', '@types/koa-mount', 'koa', '@types/koa'],
-  ...['chai', '@types/chai', 'mocha', '@types/mocha', '@types/node'],
+  '@koa/cors',
+  '@types/koa__cors',
+  'koa-mount',
+  '@types/koa-mount',
+  'koa',
+  '@types/koa',
+  'chai',
+  '@types/chai',
+  'mocha',
+  '@types/mocha',
+  '@types/node',
 ];
 
 /** Mocha colours what it prints where `CI` is set. */
@@ -196,7 +205,9 @@ describe('The packages, installed from their tarballs', function () {
         const results = [...stdout.matchAll(/^((?:not )?ok) .*?(\w+) as a Counter/gm)];
         expect(Object.fromEntries(results.map(([, ok, how]) => [how, ok]))).to.deep.equal({
           correct: 'ok',
-          ...{ hanging: 'not ok', rejecting: 'not ok', forgetting: 'not ok' },
+          hanging: 'not ok',
+          rejecting: 'not ok',
+          forgetting: 'not ok',
         });
         const skipped = /is not tested with crash: it cannot.* # SKIP/i;
         for (const why of [/500 ?ms/, /out of numbers/, /not awaited/, skipped])
@@ -298,7 +309,9 @@ function filesOf(folder: string, isLibrary: boolean): string[] {
     .filter((file) => file.startsWith('src/'))
     .map((file) => `dist/${file.replace(/\.ts$/, '')}`);
   return [
-    ...['LICENSE', 'README.md', 'package.json'],
+    'LICENSE',
+    'README.md',
+    'package.json',
     ...files.filter((file) => /^(?:bin|static)\/|^dist\/src\/.*\.json$/.test(file)),
     ...modules.flatMap((it) => (isLibrary ? [`${it}.js`, `${it}.d.ts`] : [`${it}.js`])),
   ];

@@ -10,9 +10,12 @@ import { root } from '../root.js';
 
 /** Nothing of the machine's own settings. */
 const GIT = {
-  ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
-  ...{ GIT_AUTHOR_NAME: 'A maintainer', GIT_AUTHOR_EMAIL: 'maintainer@example.com' },
-  ...{ GIT_COMMITTER_NAME: 'A maintainer', GIT_COMMITTER_EMAIL: 'maintainer@example.com' },
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_AUTHOR_NAME: 'A maintainer',
+  GIT_AUTHOR_EMAIL: 'maintainer@example.com',
+  GIT_COMMITTER_NAME: 'A maintainer',
+  GIT_COMMITTER_EMAIL: 'maintainer@example.com',
 };
 const REPOSITORY_URL = 'git+https://example.com/plants/plant-store.git';
 const [RELEASE, NEXT] = ['7.0.0', '7.1.0-dev'];

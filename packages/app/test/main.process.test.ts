@@ -78,7 +78,8 @@ describe('The process of plant-store', () => {
         needsProgram(this, 'script', 'util-linux'),
         ['-qc', line, '/dev/null'],
         {
-          ...{ cwd: checkout, env: { PATH: process.env.PATH, PORT: '0' } },
+          cwd: checkout,
+          env: { PATH: process.env.PATH, PORT: '0' },
           stdio: ['pipe', 'pipe', 'pipe'],
         },
       );

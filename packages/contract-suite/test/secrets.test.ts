@@ -10,7 +10,9 @@ it('The forms of a secret include its URL encodings, bytes and digests', () => {
     createHash(name).update(bytes).digest(),
   );
   expect(formsOf(SECRET)).to.have.members([
-    ...[SECRET, 'a%20secret%2Fwith%20%C3%BCnicode%26', 'a+secret%2Fwith+%C3%BCnicode%26'],
+    SECRET,
+    'a%20secret%2Fwith%20%C3%BCnicode%26',
+    'a+secret%2Fwith+%C3%BCnicode%26',
     ...[bytes, ...digests].flatMap((it) => [it.toString('hex'), it.toString('base64')]),
     ...[bytes, ...digests].map((it) => it.toString('base64url')),
   ]);

@@ -101,7 +101,10 @@ describe('An import', () => {
     expect(again.outcomes()).to.deep.equal({ stored: 0, 4006: 2 });
     const message = 'id is taken: a plant with this id exists';
     expect(again.rejected[1]).to.deep.equal({
-      ...{ line: 2, error: 4006, message, text: '{"id":1e3,"name":""}' },
+      line: 2,
+      error: 4006,
+      message,
+      text: '{"id":1e3,"name":""}',
     });
     expect([...stored.values()]).to.deep.equal([
       { id: 9007199254740993n, name: 'Monstera', tag: 'tropical' },

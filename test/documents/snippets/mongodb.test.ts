@@ -62,7 +62,9 @@ describe('MongoDB in production', () => {
       const removal = { delete: 'plants', deletes: [{ q: {}, limit: 0 }] };
       await rejects(command(MONGODB_URI, 'plant-store', removal), { code: 13 });
       const service = await serve({
-        ...{ MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '60000' },
+        MONGODB_URI,
+        ACCESS_TOKEN_SHA256,
+        REQUEST_DEADLINE_MS: '60000',
       });
       await rejects(command(administrator, 'admin', { shutdown: 1, force: true }));
       expect((await createPlant(service.address, 3)).status).to.equal(200);

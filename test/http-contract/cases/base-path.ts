@@ -37,8 +37,13 @@ describe('With BASE_PATH, DOCS=off and MAX_CONNECTIONS, the service', () => {
       asking(`serves ${target} outside of it`, { target }, { otherContent: true }),
     ),
     ...[
-      ...['/plants', '/garden/v1', '/garden/v1/plants/', '//garden/v1/plants'],
-      ...['/Garden/v1/plants', '/garden/v1/livez', '/garden/v1/garden/v1/plants'],
+      '/plants',
+      '/garden/v1',
+      '/garden/v1/plants/',
+      '//garden/v1/plants',
+      '/Garden/v1/plants',
+      '/garden/v1/livez',
+      '/garden/v1/garden/v1/plants',
     ].map((target) =>
       creating(`POST ${target} is a 4040`, { target }, { error: 4040, toOperation: false }),
     ),

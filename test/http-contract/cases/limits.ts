@@ -26,7 +26,9 @@ import { useSharedService } from '../support/service.js';
 
 const LARGE = 65_536;
 const LIMITS = {
-  ...{ HEADERS_TIMEOUT_MS: '1000', REQUEST_TIMEOUT_MS: '1500', KEEP_ALIVE_TIMEOUT_MS: '2000' },
+  HEADERS_TIMEOUT_MS: '1000',
+  REQUEST_TIMEOUT_MS: '1500',
+  KEEP_ALIVE_TIMEOUT_MS: '2000',
   BODY_LIMIT: `${LARGE}`,
 };
 const TOO_LARGE: Expected = { error: 4003, toOperation: true };

@@ -35,7 +35,8 @@ export const CHUNKED = { 'content-length': undefined, 'transfer-encoding': 'chun
 
 /** The fields that Java's `HttpClient` sends with the first request of a connection. */
 export const JAVA = {
-  ...{ connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' },
+  connection: 'Upgrade, HTTP2-Settings',
+  upgrade: 'h2c',
   'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
 };
 

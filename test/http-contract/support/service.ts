@@ -17,7 +17,9 @@ export const ORIGINS = ['https://nursery.example', 'http://localhost:5173'] as c
 
 /** Settings that do not affect each other, for one service. */
 export const OTHER_SETTINGS = {
-  ...{ CORS_ALLOWED_ORIGINS: ORIGINS.join(', '), LOG_LEVEL: 'debug', MAX_IN_FLIGHT: '1' },
+  CORS_ALLOWED_ORIGINS: ORIGINS.join(', '),
+  LOG_LEVEL: 'debug',
+  MAX_IN_FLIGHT: '1',
 };
 
 /** Starts the service as a process of its own. */

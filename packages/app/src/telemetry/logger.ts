@@ -45,7 +45,9 @@ export async function openLog(
   const { fd } = stream;
   if (fd === undefined || Object.hasOwn(stream, 'write')) return open(stream);
   const output = destination({
-    ...{ dest: fd, sync: true, maxLength: MAX_KEPT },
+    dest: fd,
+    sync: true,
+    maxLength: MAX_KEPT,
     retryEAGAIN: () => false,
   });
   const logger = open(output);

@@ -34,23 +34,29 @@ const COUNTERS = {
   plant_store_tokens_refused_total: ['Requests whose token was refused, by reason.', 'reason'],
   plant_store_token_checks_total: [
     'Signed tokens found in the cache (hit) or verified (miss).',
-    ...['cache', 'hit', 'miss'],
+    'cache',
+    ['hit', 'miss'],
   ],
   plant_store_key_fetches_total: [
     "Fetches of the issuer's keys, by result.",
-    ...['result', 'success', 'failure'],
+    'result',
+    ['success', 'failure'],
   ],
   plant_store_plants_total: [
     'Creates that reached the storage, by outcome.',
-    ...['outcome', 'stored', ...OUTCOMES.values()],
+    'outcome',
+    ['stored', ...OUTCOMES.values()],
   ],
-} as const satisfies Record<string, readonly [help: string, label?: string, ...values: string[]]>;
+} as const satisfies Record<
+  string,
+  readonly [help: string, label?: string, values?: readonly string[]]
+>;
 
 /** The metrics of the service, in Prometheus text format. Every label has few values, whatever clients send. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #counters: ReadonlyMap<string, Counter> = new Map(
-    Object.entries(COUNTERS).map(([name, [help, label, ...values]]) => {
+    Object.entries(COUNTERS).map(([name, [help, label, values = []]]) => {
       const labelNames = label === undefined ? [] : [label];
       const counter = new Counter({ name, help, labelNames, registers: [this.#registry] });
       for (const value of values) counter.inc({ [`${label}`]: value }, 0);

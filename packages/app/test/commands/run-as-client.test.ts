@@ -59,7 +59,10 @@ describe('plant-store import', () => {
     expect([code, err]).to.deep.equal([1, 'stored: 1, 4005: 1, 4006: 1, 4004: 1\n']);
     const [invalid, taken, broken] = rejectsIn(out);
     expect(invalid).to.deep.equal({
-      ...{ line: 2, error: 4005, message: 'name must be a string, not null', text: wrong },
+      line: 2,
+      error: 4005,
+      message: 'name must be a string, not null',
+      text: wrong,
     });
     expect(taken).to.deep.include({ line: 4, error: 4006 });
     expect(broken).to.deep.include({ line: 5, error: 4004, text: '[' });
@@ -81,7 +84,9 @@ describe('plant-store import', () => {
     expect(await imported([file, '--from-line', '4'])).to.include({ code: 0, err: 'stored: 0\n' });
     const problem = "must be at most 4, because the input has 3 lines, got '5'";
     expect(await imported([file, '--from-line', '5'])).to.deep.equal({
-      ...{ code: 2, out: '', err: `plant-store: import: --from-line ${problem}\n` },
+      code: 2,
+      out: '',
+      err: `plant-store: import: --from-line ${problem}\n`,
     });
   });
 
@@ -89,7 +94,8 @@ describe('plant-store import', () => {
     const file = write([plantLine(1), plantLine(10)]);
     const BODY_LIMIT = `${plantLine(1).length - 1}`;
     expect(await imported([file], { BODY_LIMIT })).to.deep.equal({
-      ...{ code: 1, err: 'stored: 1, 4003: 1\n' },
+      code: 1,
+      err: 'stored: 1, 4003: 1\n',
       out: '{"line":2,"error":4003,"message":"the line is larger than the limit"}\n',
     });
   });
@@ -143,7 +149,9 @@ describe('plant-store import', () => {
 
   it('ends with 1 when the token cannot be verified now', async () => {
     const { code, err } = await result(['import', '/dev/null'], {
-      ...{ ...MEMORY, JWT_ISSUER: 'http://127.0.0.1:1', JWT_AUDIENCE: 'plants' },
+      ...MEMORY,
+      JWT_ISSUER: 'http://127.0.0.1:1',
+      JWT_AUDIENCE: 'plants',
       ACCESS_TOKEN: `${part({ alg: 'RS256', kid: '1', typ: 'at+jwt' })}.${part({})}.c2lnbmF0dXJl`,
     });
     expect(code).to.equal(1);

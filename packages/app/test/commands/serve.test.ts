@@ -359,7 +359,9 @@ describe('The tokens of the service', () => {
   it('are those of an issuer: the log has the clients and the reasons of refusals, but no token', async () => {
     const issuer = await startIssuer();
     const { service, create, responded } = await startVerifying({
-      ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE },
+      JWT_ISSUER: issuer.url,
+      JWT_AUDIENCE: AUDIENCE,
+      JWT_SCOPE: SCOPE,
       MANAGEMENT_PORT: '0',
     });
     const [good, permission] = [await issuer.token(), await issuer.token('')];

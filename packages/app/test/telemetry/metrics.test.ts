@@ -21,8 +21,11 @@ const FROM_THE_START = [
   ...['stored', 'taken', 'unavailable', 'unknown'].map((it) => `plants_total{outcome="${it}"}`),
   ...['hit', 'miss'].map((it) => `token_checks_total{cache="${it}"}`),
   ...['success', 'failure'].map((it) => `key_fetches_total{result="${it}"}`),
-  ...['requests_refused_total', 'bugs_total', 'connections_refused_total'],
-  ...['plants_refused_by_database_total', 'log_lines_lost_total'],
+  'requests_refused_total',
+  'bugs_total',
+  'connections_refused_total',
+  'plants_refused_by_database_total',
+  'log_lines_lost_total',
 ];
 
 describe('The metrics', () => {
@@ -41,8 +44,15 @@ describe('The metrics', () => {
   function exchange(status: number, error?: number, durationMs = 0): void {
     observer.http.begun();
     observer.http.ended({
-      ...{ method: 'POST', route: '/plants', status, error, durationMs },
-      ...{ requestId: 'a', client: undefined, refusal: undefined, parserError: undefined },
+      method: 'POST',
+      route: '/plants',
+      status,
+      error,
+      durationMs,
+      requestId: 'a',
+      client: undefined,
+      refusal: undefined,
+      parserError: undefined,
       request: new IncomingMessage(new Socket()),
     });
   }

@@ -9,8 +9,12 @@ const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** After a kill, a server replays its journal since the last checkpoint, which is up to 60 s old by default. */
 const SMALL = [
-  ...['--wiredTigerCacheSizeGB', '0.25', '--syncdelay', '5'],
-  ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+  '--wiredTigerCacheSizeGB',
+  '0.25',
+  '--syncdelay',
+  '5',
+  '--setParameter',
+  'diagnosticDataCollectionEnabled=false',
 ];
 
 /** The options of a server that is started. */

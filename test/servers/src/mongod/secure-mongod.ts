@@ -42,14 +42,15 @@ export class SecureMongod {
     const { certificatesRequired = false, tlsOptional = false } = options;
     const lax = certificatesRequired ? [] : ['--tlsAllowConnectionsWithoutCertificates'];
     const args = [
-      ...[
-        '--tlsMode',
-        tlsOptional ? 'preferTLS' : 'requireTLS',
-        '--tlsCertificateKeyFile',
-        certificates.server,
-      ],
-      ...['--tlsCAFile', certificates.authority, ...lax],
-      ...['--replSet', SET],
+      '--tlsMode',
+      tlsOptional ? 'preferTLS' : 'requireTLS',
+      '--tlsCertificateKeyFile',
+      certificates.server,
+      '--tlsCAFile',
+      certificates.authority,
+      ...lax,
+      '--replSet',
+      SET,
     ];
     const keyFile = 'x'.repeat(32);
     const secure = new SecureMongod(await MongodServer.start({ args, keyFile }));
