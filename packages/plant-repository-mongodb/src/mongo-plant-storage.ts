@@ -20,7 +20,7 @@ import {
 import { codeOf, insertFinding, isReply, withoutServerText } from './connection/server-code.js';
 
 const STANDALONE =
-  'the server is a standalone: there is no second copy of the plants. Use a replica set';
+  'the server is a standalone, so there is no second copy of the plants. Use a replica set';
 
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantStorage implements PlantStorage {

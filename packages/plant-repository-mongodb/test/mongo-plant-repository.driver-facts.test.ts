@@ -59,7 +59,7 @@ describeOnMongod('A plant', () => {
     expect(reasons).to.deep.equal([...Array(5).fill('PlantIdTakenError'), 'stored']);
   });
 
-  it('is stored, not taken, when the replies to its inserts are lost or do not arrive', async () => {
+  it('is reported as stored, not taken, if the replies to its inserts are lost', async () => {
     const network = await networkInFrontOf(set.members[0]?.port ?? 0);
     const { repository: proxied } = open(uriThrough(network), collection);
     try {
@@ -98,7 +98,7 @@ describeOnMongod('A plant', () => {
     expect(sent[2]?.command.readConcern).to.deep.include({ level: 'majority' });
   });
 
-  it('is refused by a validator, with an alert and without the others of its batch', async () => {
+  it('is refused alone by a validator, with an alert', async () => {
     const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
     await untilReady(repository);
     await databaseAt(set.uri).command({ collMod: collection, validator });
@@ -145,7 +145,7 @@ describeOnMongod('A plant', () => {
     await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
   });
 
-  it('is stored when it is as large as the service takes a body', async () => {
+  it('is stored even at the maximum body size', async () => {
     await repository.add(plant(1n, 'a'.repeat(16_000_000)), LONG_LIMIT_MS);
   });
 });
@@ -193,7 +193,7 @@ describeOnMongod('An insert', () => {
     await open;
   });
 
-  it('has stored its valid plants when the reply is too large for the server', async () => {
+  it('has stored its valid plants even if the reply is too large for the server', async () => {
     // The reply repeats the name for every violated rule.
     const allOf = Array(16).fill({ properties: { name: { pattern: '^plant' } } });
     const validated = databaseAt((await sharedReplicaSet()).uri);

@@ -44,7 +44,7 @@ describe('Without a server that responds', () => {
     silent.close();
   });
 
-  it('close releases everything, so that the process ends, also while files for TLS are read, or servers are monitored', async () => {
+  it('close lets the process end, even while TLS files are being read', async () => {
     const { authority } = certificates;
     const script = `
       import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -96,7 +96,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     expect(events.of('storage warning')).to.have.length(1);
   });
 
-  it('a plant is stored whose reply arrives while the event loop is stalled past its time limit', async () => {
+  it('stores a plant whose reply arrives during a stall past its deadline', async () => {
     if (server.pid === 0) await server.restart();
     // Not through the network, which is a part of this process.
     const { repository } = open(server.uri);

@@ -168,7 +168,7 @@ class PlantStoreClient extends Client {
     return new Promise<QueryResult<Row>>((resolve, reject) => {
       const query = new Query<Row>(text, [...values], (error, result) => {
         if (error) reject(error);
-        else if (this.#hasWarned) reject(new Error('the server has warned about the commit'));
+        else if (this.#hasWarned) reject(new Error('the server sent a warning about the commit'));
         else resolve(result);
       });
       // An object with the name would be copied, which takes as long as the rest of this.

@@ -20,7 +20,7 @@ class InvalidUriError extends Error {}
 const URI = /^(postgres(?:ql)?:\/\/)(?:([^/?#@]+)@)?([^/?#@,]*)(\/[^/?#]+)(?:\?([^#]*))?$/;
 
 const FORM =
-  'it must have a user, one host and a database, and other special characters percent-encoded';
+  'it must contain a user, exactly one host and a database; percent-encode special characters';
 
 /** Parameters that `pg` passes on or carries out as libpq does. It also has others, which break this package. */
 const WITH_EFFECT: ReadonlySet<string> = new Set(

@@ -292,7 +292,10 @@ function outcomeOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Foun
   if (marks.get(id) === mark) return 'stored';
   if (!isKept) return 'not now';
   if (marks.has(id)) return { committedMark: marks.get(id) };
-  return { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
+  return {
+    code: 'no row was inserted',
+    reason: 'a trigger or policy on the table prevented the insert',
+  };
 }
 
 /** One plant of several may be the reason for a refusal. */
@@ -302,5 +305,7 @@ function outcomesOf({ finding, code }: PostgresqlError, plants: number): Outcome
   if (plants > 1) return 'batch refused';
   if (code === LOCKED) return 'id exists';
   if (finding !== 'plant refused') return finding;
-  return [{ code, reason: 'a constraint or a trigger of the table, or a limit of the server' }];
+  return [
+    { code, reason: 'a constraint or trigger on the table, or a server limit, rejected the plant' },
+  ];
 }

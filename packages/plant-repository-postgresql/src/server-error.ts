@@ -30,8 +30,8 @@ const CLOSES = /^(?:08|25006|57P|XX)/;
 const REASONS: Readonly<Record<string, string>> = {
   '25006': 'the server is read-only',
   '42501': 'a permission is missing: plant-store check names it',
-  '42P01': 'the table plants does not exist. Create it, and grant its permissions',
-  '42P10': 'the id of the table plants is not unique. Make it the primary key',
+  '42P01': 'the table plants does not exist. Create it and grant permissions on it',
+  '42P10': 'the column id of the table plants is not unique. Make it the primary key',
   '53100': 'the disk of the database is full',
 };
 
@@ -72,14 +72,13 @@ export function whyNotConnected(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const [rejected, noPassword] = REJECTED.exec(error.message) ?? [];
   if (noPassword)
-    return new PostgresqlError('the connection string has no password', 'credentials refused');
+    return new PostgresqlError('the connection string contains no password', 'credentials refused');
   if (rejected)
     return new PostgresqlError(error.message.slice(rejected.length), 'credentials refused');
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
-  return new Error(
-    'the certificate of the server is not trusted: sslrootcert must name the certificate of its authority',
-    { cause: error },
-  );
+  return new Error('the server certificate is not trusted: set sslrootcert to the CA certificate', {
+    cause: error,
+  });
 }
 
 /** Explains an error of a statement that carries no plant: the server's own message is safe to keep. */
@@ -100,6 +99,6 @@ function storageError({ code = '', routine, where, message }: DatabaseError, rea
   }
   const source = where === undefined ? routine : `${routine} (trigger)`;
   const finding = PATTERNS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? 'unknown';
-  const text = reason ?? REASONS[code] ?? 'the database reports an error';
+  const text = reason ?? REASONS[code] ?? 'the database reported an error';
   return new PostgresqlError(`${text} (${code || 'no code'})`, finding, code);
 }

@@ -62,7 +62,7 @@ const WITHOUT_POLICY = `SELECT format(
       AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
 
 /** `ON CONFLICT` does not work with it. */
-const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. Replace it'
+const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. Replace it with one that is not'
   FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
   WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
 
@@ -77,15 +77,15 @@ const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is miss
 export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent,
     pg_is_in_recovery() AS in_recovery, CASE
     WHEN current_setting('fsync', true) = 'off'
-      THEN 'fsync is off, so a crash loses plants. Set it to on'
+      THEN 'fsync is off, so a crash can lose plants. Turn it on'
     WHEN current_setting('server_encoding') <> 'UTF8'
-      THEN 'the encoding of the database is not UTF8. Create another one'
-    WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Create one'
-    WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
+      THEN 'the database encoding is not UTF8. Create a UTF8 database'
+    WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Replace it with one'
+    WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Run ALTER TABLE plants SET LOGGED'
     WHEN current_setting('row_security') = 'off' AND row_security_active(oid)
-      THEN 'row_security is off, so the policies of the table plants refuse every statement. Set it to on'
+      THEN 'row_security is off, so every statement on the table plants is refused. Turn it on'
     WHEN NOT (has_any_column_privilege(oid, 'SELECT') AND has_any_column_privilege(oid, 'INSERT'))
-      THEN 'permissions on the table plants are missing. Grant them'
+      THEN 'the role lacks permissions on the table plants. Grant them'
     ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE})) END AS problem
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
@@ -103,7 +103,7 @@ export interface TableState {
 
 export const TORN_PAGES: Advice = {
   message:
-    'full_page_writes is off: a crash of the machine can damage the table, unless the file system writes whole pages. Set it to on',
+    'full_page_writes is off, so a machine crash can damage the table unless the file system writes whole pages. Turn it on',
   command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
 };
 
@@ -122,7 +122,7 @@ const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 /** By the message of an error. `$USER` is the role of the service. */
 export const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/table plants does not exist/, `${CREATE_TABLE};\n${GRANT}`],
-  [/^permissions on the table/, GRANT],
+  [/lacks permissions on the table/, GRANT],
   [/is not unique/, 'ALTER TABLE plants ADD PRIMARY KEY (id);'],
   [/is unlogged/, 'ALTER TABLE plants SET LOGGED;'],
 ];

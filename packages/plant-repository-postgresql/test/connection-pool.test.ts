@@ -26,7 +26,7 @@ const ENTRIES = ['postgres,plant_store,iterations all scram-sha-256', 'hashed al
 
 /** How a server refuses a connection string, and why. */
 const REFUSALS: Readonly<Record<string, readonly [uri: string, reason: RegExp]>> = {
-  'without a password': ['plant_store@/postgres', /the connection string has no password/],
+  'without a password': ['plant_store@/postgres', /the connection string contains no password/],
   'with a wrong password': [
     'plant_store:x@/postgres',
     /password authentication failed for user "plant_store" \(28P01\)/,

@@ -162,7 +162,7 @@ describe('A connection string of PostgreSQL', () => {
   ]) {
     it(`is refused without its password: ${uri.replace(/s3cret|1234/, '...')}`, () => {
       expect(postgresqlUriProblem(uri)).to.equal(
-        'it must have a user, one host and a database, and other special characters percent-encoded',
+        'it must contain a user, exactly one host and a database; percent-encode special characters',
       );
     });
   }

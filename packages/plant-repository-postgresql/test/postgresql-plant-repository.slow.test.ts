@@ -100,7 +100,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
-  it('stores the plants of others while a session holds rows, and those with their ids when it rolls back', async () => {
+  it('stores other plants while rows are locked, and the blocked ones after a rollback', async () => {
     const adding = (first: number, count: number, timeLimitMs: number) =>
       Array.from({ length: count }, (_, at) => repository.add(plant(first + at), timeLimitMs));
     await server.run(`BEGIN; INSERT INTO plant_store.plants

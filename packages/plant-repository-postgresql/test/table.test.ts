@@ -54,11 +54,11 @@ const WORKS: Readonly<Record<string, string>> = {
 const REFUSED: Readonly<Record<string, readonly [statements: string, reason: RegExp]>> = {
   'an id that is not unique': [
     `CREATE TABLE plants (id bigint, ${COLUMNS})`,
-    /the id of the table plants is not unique\. Make it the primary key/,
+    /the column id of the table plants is not unique\. Make it the primary key/,
   ],
   'an id that is unique in a part of the rows': [
     `CREATE TABLE plants (id bigint, ${COLUMNS}); CREATE UNIQUE INDEX ON plants (id) WHERE id > 0`,
-    /the id of the table plants is not unique/,
+    /the column id of the table plants is not unique/,
   ],
   'a deferrable primary key': [
     `CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, ${COLUMNS})`,
@@ -101,7 +101,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
      CREATE POLICY all_plants ON plants USING (true);
      ALTER ROLE plant_store SET row_security = off`,
-    /row_security is off, so the policies of the table plants refuse every statement/,
+    /row_security is off, so every statement on the table plants is refused/,
   ],
   partitions: [
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}) PARTITION BY RANGE (id);
@@ -154,7 +154,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     });
   }
 
-  it('may lack the column of an optional field, and only plants with it are refused until it is added', async () => {
+  it('may lack an optional column; only plants with that field are refused', async () => {
     const repository = await open(
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL)',
     );
@@ -179,7 +179,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
   });
 
-  it('gives each plant its own outcome, when a check finds a new column while an insert is on its way', async () => {
+  it('gives each plant its own outcome if a column appears during an insert', async () => {
     const uri = await created(`
       CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL);
       CREATE TABLE gate (); GRANT SELECT ON gate TO plant_store;
@@ -201,14 +201,17 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(outcomes).to.deep.equal(['unusable', 'stored', 'stored']);
   });
 
-  it('may skip one plant of an insert with a trigger, and only the others are reported as stored', async () => {
+  it('may skip a plant through a trigger; only the others are reported as stored', async () => {
     const uri = await created(`${CREATE_TABLE};
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
     const storage = new PostgresqlStorage(readUri(uri));
     const { outcomes } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
     await storage.close();
-    const skipped = { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
+    const skipped = {
+      code: 'no row was inserted',
+      reason: 'a trigger or policy on the table prevented the insert',
+    };
     expect(outcomes).to.deep.equal(['stored', skipped, 'stored']);
   });
 
@@ -231,7 +234,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await administrator.query(CREATE_TABLE);
     await administrator.end();
     const repository = postgresqlPlantRepository({ uri: inGarden(server.uri('plant_store')) });
-    await untilNotReady(repository, /the encoding of the database is not UTF8/);
+    await untilNotReady(repository, /the database encoding is not UTF8/);
     await repository.close();
   });
 });

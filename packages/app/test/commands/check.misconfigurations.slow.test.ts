@@ -11,8 +11,7 @@ import { result, stopAll } from '../support/in-process.js';
 
 const KEY = 'tlsCertificateKeyFile';
 const CLOSED = 'the server closed the connection: it may';
-const UNTRUSTED =
-  'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
+const UNTRUSTED = 'the server certificate is not trusted: set tlsCAFile to the CA certificate';
 
 const unreachable = (...why: string[]) =>
   `the database at <host> is not reachable (${why.join(' ')})`;
@@ -84,9 +83,9 @@ describe('What check prints about a misconfiguration', function () {
       [user('plant-store', password, 'w=1'), wrong],
       [
         user('plant-store', password, 'authMechanism=PLAIN'),
-        refused('the server does not accept this authMechanism'),
+        refused('the server does not support this authMechanism'),
       ],
-      [user('guest'), `${denied} the permissions to read and insert them are missing`],
+      [user('guest'), `${denied} the user may not read and insert them`],
       [`${plain}/?replicaSet=other`, unreachable('no host belongs to the replica set other')],
       [`${plain}/Garden`, `${denied} "capped" is a capped collection, not a collection`],
       [`${plain}/`, `${denied} cannot use 'j' option when a host does not have journaling enabled`],
@@ -96,15 +95,17 @@ describe('What check prints about a misconfiguration', function () {
       ],
       [
         `${host}/?${tls}${key(certificates.stranger)}&authMechanism=MONGODB-X509`,
-        refused('no user of $external has the subject of the certificate in tlsCertificateKeyFile'),
+        refused(
+          'no user in $external matches the subject of the certificate in tlsCertificateKeyFile',
+        ),
       ],
       [`${host}/`, unreachable('the server closed the connection: it may require tls=true')],
       [`${plain}/?${tls}`, unreachable('the TLS handshake failed: the server may not use TLS')],
       [`${host}/?tls=true`, unreachable(UNTRUSTED)],
-      [`${expired}/?${tls}`, unreachable('the certificate of the server has expired')],
+      [`${expired}/?${tls}`, unreachable('the server certificate has expired')],
       [
         `localhost:${secure.port}/?${tls}`,
-        unreachable('the certificate of the server is for another host name'),
+        unreachable('the server certificate is for another host name'),
       ],
       [`${host}/?${tls}`, unreachable(CLOSED, 'require a client certificate in', KEY)],
       [

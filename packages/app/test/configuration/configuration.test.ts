@@ -280,7 +280,7 @@ describe('A problem of the configuration', () => {
     ],
     [
       { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
-      'POSTGRESQL_URI: must be a PostgreSQL connection string (it must have a user, one host and a database, and other special characters percent-encoded). Correct it',
+      'POSTGRESQL_URI: must be a PostgreSQL connection string (it must contain a user, exactly one host and a database; percent-encode special characters). Correct it',
     ],
     [{ STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' }],
     [{ HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' }, HEADERS, NO_MANAGEMENT],

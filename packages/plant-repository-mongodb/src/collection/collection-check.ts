@@ -12,12 +12,11 @@ const MAX_TIME_MS_EXPIRED = 50;
 /** Less than the time limit of a check, so that the server reports why it cannot write, and ends the command. */
 const WRITE_TIMEOUT_MS = 1_000;
 
-const NO_CREDENTIALS = 'the server asks for credentials, and the connection string has none';
-const DENIED = 'the permissions to read and insert them are missing';
-const SLOW =
-  'writes are not acknowledged in time: they are blocked, or no majority acknowledges them';
+const NO_CREDENTIALS = 'the server requires credentials, but the connection string contains none';
+const DENIED = 'the user may not read and insert them';
+const SLOW = 'writes are not acknowledged in time: they are blocked, or no majority is available';
 const UNPERMITTED =
-  'the collection cannot be looked up or created with its validator: the permission is missing';
+  'the user lacks the permission to look up the collection, or to create it with its validator';
 const ABSENT = 'the collection does not exist yet: the service creates it when it starts';
 const OTHER_VALIDATOR =
   'the collection does not have the validator of this service, and may refuse plants or accept others';

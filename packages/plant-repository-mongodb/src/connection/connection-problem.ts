@@ -77,8 +77,8 @@ function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOp
     return 'the user name or the password is wrong, or authSource is not the database of the user';
   }
   return tlsCertificateKeyFile === undefined
-    ? 'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile'
-    : 'no user of $external has the subject of the certificate in tlsCertificateKeyFile';
+    ? 'authMechanism=MONGODB-X509 requires a client certificate in tlsCertificateKeyFile'
+    : 'no user in $external matches the subject of the certificate in tlsCertificateKeyFile';
 }
 
 /** A connection that ends during the handshake gives no reason, so the likely one is derived from the options. */
@@ -137,7 +137,7 @@ function topologyProblem({ type, servers }: Topology, options: ConnectionOptions
   const is = (wanted: string) => known.some((server) => server.type === wanted);
   if (is('RSGhost')) return 'the replica set is not initiated: run rs.initiate()';
   if (!is('RSSecondary')) return failed ? connectionProblem(failed.error, options) : SILENT;
-  if (type === 'Single') return 'the server is a secondary: it accepts no writes';
+  if (type === 'Single') return 'the server is a secondary and does not accept writes';
   const noPrimary = 'the replica set has no primary';
   return failed ? `${noPrimary}: ${connectionProblem(failed.error, options)}` : noPrimary;
 }

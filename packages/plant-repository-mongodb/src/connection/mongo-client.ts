@@ -46,8 +46,8 @@ const RETRIES = ['retryWrites', 'retryReads'];
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
 const HOSTS =
-  'the form is mongodb://user:password@host:port,host:port/database or ' +
-  'mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
+  'it must have the form mongodb://user:password@host:port,host:port/database or ' +
+  'mongodb+srv://user:password@host/database, with percent-encoded user and password';
 
 const VALID_DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$\0]{1,63}$/;
 
@@ -56,7 +56,7 @@ const TLS_FILES = [
   ['tlsCAFile', 'a certificate', (pem: Buffer) => new X509Certificate(pem)],
   [
     'tlsCertificateKeyFile',
-    'a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted,',
+    'a certificate and its private key (with tlsCertificateKeyFilePassword if it is encrypted)',
     (pem: Buffer, passphrase = '') => createSecureContext({ cert: pem, key: pem, passphrase }),
   ],
   ['tlsCRLFile', 'a revocation list', (pem: Buffer) => createSecureContext({ crl: pem })],

@@ -10,8 +10,7 @@ export const UNAUTHORIZED = 13;
  */
 export const ATLAS_REFUSES = 8000;
 
-const UNTRUSTED =
-  'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
+const UNTRUSTED = 'the server certificate is not trusted: set tlsCAFile to the CA certificate';
 
 /** What an error code means. What no row describes passes, or is unknown. */
 interface CodeMeaning {
@@ -45,7 +44,7 @@ const MEANINGS: ReadonlyMap<unknown, CodeMeaning> = new Map<unknown, CodeMeaning
   // CommandNotSupportedOnView: an administrator has replaced the collection.
   [166, { reply: 'unusable', refusesInserts: true }],
   // MechanismUnavailable.
-  [334, { refusesLogin: true, sentence: 'the server does not accept this authMechanism' }],
+  [334, { refusesLogin: true, sentence: 'the server does not support this authMechanism' }],
   // IngressRequestRateLimitExceeded.
   [462, { reply: 'not now', refusesInserts: true }],
   [ATLAS_REFUSES, { reply: 'unusable', refusesInserts: true, refusesLogin: true }],
@@ -56,11 +55,8 @@ const MEANINGS: ReadonlyMap<unknown, CodeMeaning> = new Map<unknown, CodeMeaning
   ['DEPTH_ZERO_SELF_SIGNED_CERT', { sentence: UNTRUSTED }],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', { sentence: UNTRUSTED }],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', { sentence: UNTRUSTED }],
-  ['CERT_HAS_EXPIRED', { sentence: 'the certificate of the server has expired' }],
-  [
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    { sentence: 'the certificate of the server is for another host name' },
-  ],
+  ['CERT_HAS_EXPIRED', { sentence: 'the server certificate has expired' }],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', { sentence: 'the server certificate is for another host name' }],
 ]);
 
 /** Returns what the code of an error means. */

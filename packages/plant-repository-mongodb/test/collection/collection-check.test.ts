@@ -166,7 +166,7 @@ describeOnMongod('The collection', () => {
     it(`${isEnough ? 'stores' : 'refuses'} plants of a user who may ${what}`, async () => {
       const checking = checkWith('connectionStatus', async () => status());
       if (isEnough) await checking;
-      else await rejects(checking, { finding: 'unusable', message: /permissions/ });
+      else await rejects(checking, { finding: 'unusable', message: /may not read and insert/ });
     });
   }
 });

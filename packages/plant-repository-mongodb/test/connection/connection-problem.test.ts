@@ -39,13 +39,13 @@ describe('What an error means', () => {
     ],
     [
       'credentials refused',
-      'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile',
+      'authMechanism=MONGODB-X509 requires a client certificate in tlsCertificateKeyFile',
       coded(18),
       X509,
     ],
     [
       'no server',
-      'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority',
+      'the server certificate is not trusted: set tlsCAFile to the CA certificate',
       coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
     ],
     ['unusable', 'no', replied(13297)],
@@ -77,7 +77,7 @@ describe('What an error means', () => {
     closed.addErrorLabel('HandshakeError');
     const untrusted =
       'the server closed the connection: it may not trust the certificate in tlsCertificateKeyFile';
-    expect(cause(coded(18), valid)).to.include('no user of $external has the subject');
+    expect(cause(coded(18), valid)).to.include('no user in $external matches the subject');
     expect(cause(closed, expired)).to.include('tlsCertificateKeyFile has expired');
     expect(cause(closed, valid)).to.equal(untrusted);
     expect(cause(closed, '/no/such/file')).to.equal(untrusted);
@@ -99,7 +99,7 @@ describe('What an error means while no known server accepts writes', () => {
   const rows: readonly [Problem['finding'], string, type: string, ...Described[]][] = [
     ['no server', SILENT, 'Unknown', ['Unknown']],
     ['no server', 'code ENOTFOUND', 'Unknown', ['Unknown', coded('ENOTFOUND')]],
-    ['not now', 'the server is a secondary: it accepts no writes', 'Single', ['RSSecondary']],
+    ['not now', 'the server is a secondary and does not accept writes', 'Single', ['RSSecondary']],
     [
       'not now',
       'the name of host2:27017 in the configuration of the replica set does not resolve',

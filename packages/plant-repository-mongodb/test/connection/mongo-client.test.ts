@@ -18,7 +18,7 @@ import {
 } from '../../src/connection/mongo-client.js';
 
 const FORM =
-  'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
+  'it must have the form mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with percent-encoded user and password';
 const SCHEME = 'it must begin with "mongodb://" or "mongodb+srv://"';
 
 /** What is wrong with connection strings. Each has a password of which no part is printed. */
@@ -208,7 +208,7 @@ describe('The files for TLS', () => {
     const problem = (tlsCertificateKeyFilePassword: string) =>
       problemWith({ tlsCertificateKeyFile: encrypted, tlsCertificateKeyFilePassword });
     expect(problem(PASSPHRASE)).to.equal(undefined);
-    expect(problem('wrong')).to.include('needs tlsCertificateKeyFilePassword');
+    expect(problem('wrong')).to.include('with tlsCertificateKeyFilePassword');
   });
 
   it('are refused without TLS, which they do not turn on', () => {
