@@ -71,8 +71,13 @@ export function createServer(
   // A request waits for earlier responses on its connection, and for the end of the turn. Then Koa responds.
   async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.get(request.socket);
-    // Node.js parses everything it has read, even after the connection was cut off.
-    if (!connection?.socket.writable) return;
+    // Node.js parses everything it has read, even after the connection was cut off. Destroying each of these requests when
+    // it closes would take a quarter of the CPU time.
+    if (!connection?.socket.writable) {
+      request.destroyed = true;
+      response.destroyed = true;
+      return;
+    }
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) response.shouldKeepAlive = false;
     const earlier = connection.add(response);
