@@ -124,7 +124,9 @@ describe('The proxies of deploy/proxies', function () {
     describe(name, () => {
       let proxy: Target;
       before(function () {
-        proxy = proxies.get(name) ?? skipWithout(this, `no ${name}: install it, or run .ci/programs ${name}`);
+        proxy =
+          proxies.get(name) ??
+          skipWithout(this, `no ${name}: install it, or run .ci/programs ${name}`);
       });
 
       it('passes on creates of HTTP/1.1 and HTTP/2, with their request ids', async () => {
