@@ -34,12 +34,12 @@ export function tables(results: Results): ReadonlyMap<string, string> {
   return new Map([['ratios', ratioTable(results)], ...figures]);
 }
 
-/** Returns the table of ratios: of the service beside its peers, and beside another checkout if there is one. */
+/** Returns the table of ratios: of the service to its peers, and to another checkout if there is one. */
 function ratioTable(results: Results): string {
   const rows = BESIDE.flatMap(([storage, title, peers, measures]) =>
     peers.flatMap((peer) => rowsOf(title, results.get(storage) ?? [], peer, measures)),
   );
-  return table(['', 'beside', ...CONNECTIONS.map(String)], rows);
+  return table(['', 'compared with', ...CONNECTIONS.map(String)], rows);
 }
 
 function rowsOf(
