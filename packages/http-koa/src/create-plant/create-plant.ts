@@ -114,7 +114,7 @@ function bodyReader(limit: number): (request: IncomingMessage) => Promise<Buffer
     // The parser accepts only one spelling of `identity`.
     delete req.headers['content-encoding'];
     // With Koa's context, the parser would compare `Content-Type` more narrowly than we do, find no body in HTTP/2 without
-    // `Content-Length`, and skip a body that a host's parser has left alone.
+    // `Content-Length`, and skip a body that another parser has left alone.
     const request = { is: () => true, body: undefined as Buffer | undefined };
     await parse({ req, request } as unknown as Context, async () => {});
     return request.body ?? EMPTY;

@@ -14,10 +14,10 @@ import { send } from './send.js';
 /** The status in metrics of a request whose client closed the connection before the response. */
 const CLIENT_GONE = 499;
 
-/** Handles one method of a path. Rejects with an error that `failures` lists, or with a bug. */
+/** Handles one method of a path. Rejects with an error that `failures` lists; any other error is a bug. */
 export type Operation = (exchange: Exchange) => Response | Promise<Response>;
 
-/** What the requests to the routes of one application share. */
+/** The state that all requests to the routes of one application share. */
 export class Exchanges {
   readonly maxInFlight: number;
   inFlight = 0;
@@ -28,7 +28,7 @@ export class Exchanges {
     this.maxInFlight = maxInFlight;
   }
 
-  /** Creates the middleware for an operation. Every request passes through it: it begins, gets a response, and is reported once. */
+  /** Creates the middleware that responds to a request with an operation, and reports its beginning and its end. */
   readonly respond =
     (operation: Operation): Middleware =>
     async (ctx) => {
@@ -98,10 +98,10 @@ export class Exchange {
     return this.client;
   }
 
-  /** Runs work that may store a plant, and counts it. Does not begin after a host has ended the request. */
+  /** Runs work that may store a plant, and counts it as in flight. Refuses to once other middleware has responded. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     const exchanges = this.#exchanges;
-    // No client gets this response: it only stops the operation.
+    // The client already has another response: this error only stops the operation.
     if (this.ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
     if (exchanges.inFlight >= exchanges.maxInFlight) throw new HttpError('OVERLOADED');
     exchanges.inFlight += 1;

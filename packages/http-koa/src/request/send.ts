@@ -28,7 +28,7 @@ export class OwnApp extends Koa {
   }
 }
 
-/** Returns whether no host can read or change the response: the application is ours, and so is the server. */
+/** Returns whether no other middleware can read or change the response: the application is ours, and so is the server. */
 function isAlone({ app, req }: Context): boolean {
   return app instanceof OwnApp && req instanceof OwnRequest;
 }
@@ -52,7 +52,7 @@ export function sendAtOnce(res: ServerResponse, response: Response, requestId: s
   res.end(response.body);
 }
 
-/** Sends a response through Koa, so that a host's middleware can read and change it. */
+/** Sends a response through Koa, so that other middleware can read and change it. */
 function sendThroughKoa(ctx: Context, response: Response, requestId: string): void {
   ctx.status = response.status;
   const headers = allHeaders(response, requestId);
