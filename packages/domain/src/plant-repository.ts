@@ -20,7 +20,7 @@ export class StorageSlowError extends StorageUnavailableError {
   override readonly name = 'StorageSlowError';
 }
 
-/** The plant may be stored now, or may be stored later: the time limit passed before the outcome was known. */
+/** The time limit passed before the outcome was known: the plant may already be stored, or may be stored later. */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
   readonly code = 'OUTCOME_UNKNOWN';
@@ -41,34 +41,34 @@ export class OutcomeUnknownError extends Error {
 export interface PlantRepository {
   /**
    * Stores a new plant. Once this resolves, the plant is durable: it survives even if the storage is killed immediately
-   * afterwards. Otherwise it rejects with exactly one of these; any other error is a bug.
+   * afterwards. Otherwise it rejects with one of the following; any other error is a bug.
    * - {@link PlantIdTakenError}: another plant has the id.
    * - {@link StorageUnavailableError}: nothing is stored, now or later.
-   * - {@link OutcomeUnknownError}: the plant may be stored, now or later.
+   * - {@link OutcomeUnknownError}: the plant may be stored now, or may be stored later.
    *
    * # Rules for implementers
    *
-   * - Taken: reject only once the other plant is durable. Visible does not mean durable: make a plant durable before you
-   *   report it, whether a duplicate or a retry has found it.
-   * - Unavailable: reject only when nothing was sent, or what was sent is known to be refused or undone. A later failure
-   *   does not undo an unanswered write: if access is refused after that, the outcome is still unknown.
-   * - If the storage is configured in a way that can lose acknowledged writes, ask it to keep this one. If it cannot, as
-   *   with flushes that an administrator turned off, `add` and `ready` reject as unavailable, and the message names the
-   *   setting. A storage in the process, for trials and tests, keeps plants for as long as the process lives.
+   * - Taken: reject only once the other plant is durable. Visible does not mean durable: when you find a plant with the
+   *   id, of another call or of an earlier attempt of this one, make it durable before you settle.
+   * - Unavailable: reject only when nothing was sent, or what was sent is known to be refused or undone. A write without
+   *   a reply stays unknown, even if a later attempt is refused.
+   * - If the storage is configured in a way that can lose acknowledged writes, ask it to make this one durable. If it
+   *   cannot, for example because an administrator turned off flushing, `add` and `ready` reject as unavailable, and the
+   *   message names the setting. An in-memory store, for trials and tests, keeps plants as long as its process lives.
    * - Of several concurrent calls with the same id, at most one resolves, even across repositories on the same storage.
    *   A call never changes the outcome of another.
-   * - You decide whether to retry. Recognise the plant that an earlier attempt of the same call wrote, and resolve. Use
-   *   something unique to the call, because another call may write the same content.
+   * - You decide whether to retry. If you do, and an earlier attempt of the same call wrote the plant, resolve. Recognise
+   *   it by something unique to the call, because another call may write the same content.
    * - Support at least 100 concurrent calls. A call that finds every connection busy waits for one. If you limit the
    *   waiting calls, reject any further call at once, as unavailable.
    *
-   * @param timeLimitMs Milliseconds within which the call settles, such as 1499.5. What is unfinished by then is
-   *   unavailable or unknown, whichever is true. With 0 or less, the call is rejected at once as unavailable.
+   * @param timeLimitMs Milliseconds within which the call settles; may be fractional. A call that is unfinished by then
+   *   rejects as unavailable or unknown, whichever is true. With 0 or less, it rejects at once as unavailable.
    */
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
   /**
-   * Resolves when the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, whose message is
+   * Resolves if the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, whose message is
    * written for an operator, or with {@link StorageSlowError} if plants are not acknowledged in time. Settles within 2
    * seconds, whatever the storage does, and writes nothing.
    */
@@ -76,8 +76,8 @@ export interface PlantRepository {
 
   /**
    * Waits for calls in progress to settle, each within its time limit, then releases all resources. An `add` that has
-   * sent nothing may reject as unavailable at once. Settles within 3 seconds after the last of them, whatever the
-   * storage does. Idempotent. After this, `add` and `ready` reject as unavailable.
+   * sent nothing may reject as unavailable at once. Settles within 3 seconds after the last call, whatever the storage
+   * does. Idempotent. After this, `add` and `ready` reject as unavailable.
    */
   close(): Promise<void>;
 }
