@@ -1,12 +1,12 @@
 /**
- * Whether an insert has written a plant. `id exists`: a plant with the id is there, of another `add` or of an earlier
- * insert of this one. Only the marks tell which.
+ * Whether an insert has written a plant. `id exists`: another `add`, or an earlier insert of this one, has written a
+ * plant with the id. Only its mark tells which.
  */
 export type Written = 'yes' | 'no' | 'unknown' | 'id exists';
 
 /**
- * Who must act before a plant can be stored: nobody, because it passes; the client, because of its plant; the batch, one
- * of whose plants is the reason; or an administrator.
+ * Who must act before a plant can be stored: nobody, because the problem passes; the plant, because it is refused itself;
+ * the batch, because one of its plants makes the insert fail; or an administrator.
  */
 export type Actor = 'nobody' | 'plant' | 'batch' | 'administrator';
 
@@ -14,25 +14,25 @@ export type Actor = 'nobody' | 'plant' | 'batch' | 'administrator';
 export interface Meaning {
   readonly written: Written;
   readonly mustAct: Actor;
-  /** Describes a storage whose check has found this, for operators. Without it, the cause does. */
+  /** What operators are told about the storage when a check finds this; the message of the cause if absent. */
   readonly storage?: string;
 }
 
 /**
- * Everything that a server can say about an insert, a check or a read, and what it means. Adapters translate a server's
- * codes into one of these words, and decide nothing else.
+ * Everything that a server can say about an insert, a check or a read, and what it means. All an adapter decides is which
+ * of these words a server's code stands for.
  */
 export const FINDINGS = {
-  /** It is durable. */
+  /** The plant is durable. */
   stored: { written: 'yes', mustAct: 'nobody' },
   'id exists': { written: 'id exists', mustAct: 'nobody' },
-  /** It may be written, now or later, or may be rolled back. What no row describes is unknown. */
+  /** The plant may be written, now or later, or may be rolled back. Also any reply that an adapter does not recognise. */
   unknown: { written: 'unknown', mustAct: 'nobody', storage: 'accepts no plants' },
-  /** No reply: what was sent may arrive. */
+  /** No reply: what was sent may still arrive. */
   'no server': { written: 'unknown', mustAct: 'nobody', storage: 'is not reachable' },
-  /** A server replies, and accepts no plants now. */
+  /** A server replies that it accepts no plants now. */
   'not now': { written: 'no', mustAct: 'nobody', storage: 'accepts no plants' },
-  /** A server accepts plants, but does not acknowledge them in time. */
+  /** A server accepts plants, but does not acknowledge them in time. Only checks find this. */
   slow: { written: 'no', mustAct: 'nobody', storage: 'is slow' },
   'batch refused': { written: 'no', mustAct: 'batch' },
   /** A rule of an administrator or a limit of the server refuses the plant. */
@@ -48,12 +48,12 @@ export const FINDINGS = {
 
 export type Finding = keyof typeof FINDINGS;
 
-/** A plant with the id is committed, with this mark; `undefined` for one of another program. */
+/** A plant with the id is committed, with this mark; `undefined` if another program wrote it. */
 export interface Committed {
   readonly committedMark: string | undefined;
 }
 
-/** The plant is refused. Contains no value of the plant. */
+/** Why the server refuses the plant, without any of its values. */
 export interface Refusal {
   /** The server's own error code. */
   readonly code: number | string;

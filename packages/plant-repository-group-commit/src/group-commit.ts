@@ -8,7 +8,7 @@ import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
 
-/** How long after `close` plants are sent: enough for a full queue, unless the storage is slow or unreachable. */
+/** For how long plants are still sent after `close`: enough for a full queue, unless the storage is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
 
 const NOT_STORED = 'the plant was not stored';
@@ -32,16 +32,16 @@ export interface GroupCommitOptions {
  *              ├─ after a pause ──── nobody, or the batch
  *              │                     the plant ─────────────────> refused
  *              │                     an administrator ──────────> unavailable
- *              └─ after a second ─ no reply yet
+ *              └─ after ≥ 1 s ──── no reply yet
  *
- *     at its deadline, wherever it is ─> unavailable, or unknown if an insert may have written it
+ *     at its deadline, from anywhere ─> unavailable, or unknown if an insert may have written it
  *
  * An {@link InsertQueue} groups plants into an {@link Attempt}, which is one insert. A plant is inserted again with the
  * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
  * own mark means stored, any other means taken.
  *
- * An attempt without a reply is abandoned only if its connection is considered lost. Its plants are inserted again
- * meanwhile, and its late reply counts like any other.
+ * An attempt without a reply is abandoned only when its connection is considered lost. Until then, its plants are
+ * inserted again, and a late reply counts like any other.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -54,11 +54,11 @@ export class GroupCommit {
   readonly #attempts: Attempts;
   /** All plants whose `add` has not settled. */
   readonly #pending = new Set<PendingPlant>();
-  /** The earliest deadline of the pending plants, or an earlier one. */
+  /** When the timer fires: no later than the earliest deadline of the pending plants. */
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
   #isClosed = false;
-  /** Whether plants are still sent for the first time, or again after a failure: until a while after `close`. */
+  /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only plants that may be written are inserted again. */
   #isSending = true;
   #drained: (() => void) | undefined;
 
@@ -101,8 +101,8 @@ export class GroupCommit {
   }
 
   /**
-   * Accepts no more plants, and resolves when every plant is settled. Plants that no insert may have written after a
-   * second are unavailable. To be called once.
+   * Accepts no more plants, and resolves when every plant is settled. After a second, gives up each plant that no insert
+   * may have written. Must be called only once.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -178,7 +178,7 @@ export class GroupCommit {
     const { rejection } = availability;
     if (rejection) return { outcomes: 'unusable', error: rejection };
     try {
-      // The first check may find a setting with which the storage would lose the plants.
+      // The first check may find that a setting would make the storage lose plants.
       if (!availability.wasReached) await availability.ready();
       const insert = () => storage.insert(attempt, availability.lost);
       return await this.#traced('insert plants', attempt.plants, insert);
@@ -187,7 +187,7 @@ export class GroupCommit {
     }
   }
 
-  /** Tells each plant what an insert has found out. Returns the plants whose marks must be looked up. */
+  /** Tells each plant the outcome of its insert. Returns the plants whose marks must be looked up. */
   #conclude({ plants, sent, sentAt }: Attempt, result: InsertResult): readonly PendingPlant[] {
     const { outcomes, error } = result;
     if (!sent) this.#concludeUnsent(plants, result);
@@ -262,7 +262,7 @@ export class GroupCommit {
     return tracer.run(name, callers, command);
   }
 
-  /** Plants of an attempt without a reply are queued again, because another attempt may settle them. */
+  /** Queues the plants of an attempt without a reply again, because another attempt may settle them. */
   #queueTimedOut({ sent = [] }: Attempt): void {
     const cause = new NoResponseError();
     for (const plant of sent) {
@@ -272,7 +272,7 @@ export class GroupCommit {
     this.#queueAgain(sent);
   }
 
-  /** Suspects that are inserted alone go to the back of the queue, so that they take turns. */
+  /** Queues plants again: at the front, but suspects that are inserted alone at the back, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
     if (!this.#isSending) this.#giveUpUnwritten(plants);
     const pending = plants.filter(({ isSettled }) => !isSettled);

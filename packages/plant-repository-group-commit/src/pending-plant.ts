@@ -18,9 +18,9 @@ const MAX_INSERT_AGAIN_AFTER_MS = 1_000;
 /** The factor by which the next insert shrinks if one of its plants may have caused a failure. */
 const SMALLER_BY = 16;
 
-/** Returns an upper bound of the bytes of a plant in an insert. */
+/** Returns an upper bound for the size of a plant in an insert, in bytes. */
 export function sizeOf({ name, tag = '' }: Plant): number {
-  // Does not compile when a plant has a further text.
+  // Does not compile when `Plant` gets another field.
   const texts: Readonly<Record<keyof Plant, string>> = { name, tag };
   let bytes = FIXED_BYTES;
   for (const text of Object.values(texts)) bytes += Buffer.byteLength(text);
@@ -28,24 +28,24 @@ export function sizeOf({ name, tag = '' }: Plant): number {
 }
 
 /**
- * The details of an `add` call, apart from its plant. The size is in bytes, the times are of the clock, the caller is
- * for the tracer.
+ * The details of an `add` call, apart from its plant. The size is in bytes, the times are readings of `Clock`, and the
+ * caller is for the tracer.
  */
 interface Call {
   readonly size: number;
   readonly addedAt: number;
   readonly deadline: number;
   readonly caller: unknown;
-  /** Called once, with the error that `add` rejects with; without one when the plant is stored. */
+  /** Called once: with the error that `add` rejects with, or without one if the plant is stored. */
   readonly settled: (error?: Error) => void;
 }
 
 /**
  * A plant whose `add` has no outcome yet, and the rule that decides the outcome. Each method reports one fact about the
- * plant. The first fact that decides settles the plant; later ones change nothing.
+ * plant. The first decisive fact settles it; later ones change nothing.
  *
- * An insert may have written the plant from the moment it is sent until a fact shows that it has not, and never will.
- * If the plant is given up meanwhile, its outcome is unknown; otherwise it is unavailable.
+ * From the moment an insert is sent, it may have written the plant, until a fact shows that it has not and never will. A
+ * plant that is given up in that time is unknown; at any other time, it is unavailable.
  */
 export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
@@ -55,9 +55,9 @@ export class PendingPlant implements MarkedPlant {
   maxTogether = Number.POSITIVE_INFINITY;
   isSettled = false;
   #cause: unknown;
-  /** A number, because an insert that has timed out may still be in flight while the next one is. */
+  /** The number of its inserts that may have written it: one that has timed out may be in flight together with the next. */
   #unknownInserts = 0;
-  /** The number of its inserts to which the server has replied with an error that passes. */
+  /** How many of its inserts the server has answered with an error that passes. */
   #errorReplies = 0;
 
   constructor(plant: NewPlant, mark: string, call: Call) {
@@ -66,7 +66,7 @@ export class PendingPlant implements MarkedPlant {
     this.call = call;
   }
 
-  /** Why its latest insert or look-up has not settled it. */
+  /** Why its latest insert or look-up did not settle it. */
   get cause(): unknown {
     return this.#cause;
   }
@@ -76,12 +76,12 @@ export class PendingPlant implements MarkedPlant {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether an insert of it was sent, and is not known to have written nothing. */
+  /** Whether an insert may have written it, or may still write it. */
   get mayBeWritten(): boolean {
     return this.#unknownInserts > 0;
   }
 
-  /** Doubles with each error that a server has replied: it may be limiting the rate. */
+  /** The pause doubles with each error reply, because the server may be limiting the rate. */
   get insertAgainAfterMs(): number {
     return Math.min(
       MAX_INSERT_AGAIN_AFTER_MS,
@@ -103,7 +103,7 @@ export class PendingPlant implements MarkedPlant {
     if (outcome === 'not now' || outcome === 'unknown') this.#errorReplies += 1;
     if (typeof outcome === 'string') return meaning;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
-    // The storage may have stored it before the rule that refuses it was added.
+    // Otherwise, an earlier insert may have written it before the rule that refuses it was added.
     else if (!this.mayBeWritten) {
       const message = `the database refuses a plant that the service accepts (${outcome.code})`;
       this.#settle(new Error(message));
@@ -111,7 +111,7 @@ export class PendingPlant implements MarkedPlant {
     return meaning;
   }
 
-  /** An insert or a look-up has not settled it, because of this. */
+  /** An insert or a look-up did not settle it, because of this. */
   failed(cause: unknown): void {
     this.#cause = cause;
   }
