@@ -270,7 +270,8 @@ const rethrow = (error: unknown): never => {
 const readsStandby = () =>
   new PostgresqlError(
     'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
-    'not now',
+    // The service has started and stores plants; only creates of ids that exist wait for an answer.
+    'slow',
     '25006',
   );
 

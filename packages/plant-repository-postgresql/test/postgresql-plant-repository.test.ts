@@ -264,36 +264,41 @@ describeOnPostgresql('a store', () => {
   }
 
   describe('behind a pooler that sends reads to a standby', () => {
+    const openBehindPooler = () => openWith({ options: `-c search_path=${schema},pg_catalog` });
     const openFirst = async () => {
-      const repository = openWith({ options: `-c search_path=${schema},pg_catalog` });
+      const repository = openBehindPooler();
       await untilReady(repository);
       return repository;
     };
+
+    /** Unknown if an insert is on its way at the deadline, as on a busy machine. */
+    const UNDECIDED = ['STORAGE_UNAVAILABLE', 'OUTCOME_UNKNOWN'];
 
     /** Stands in for the standby: the function of the schema is found before that of the system. */
     const beginRecovery = () =>
       server.run(`CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql
         AS 'SELECT true'`);
 
-    it('reports a taken id as unavailable, even before the standby has the plant', async () => {
+    it('never reports a taken id as a bug, even before the standby has the plant', async () => {
       const repository = await openFirst();
       await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
       await beginRecovery();
-      await rejects(repository.add(newPlant({ id: 8n, name: '' }), 1_500.5), {
-        code: 'STORAGE_UNAVAILABLE',
-      });
+      const taken = await errorOf(repository.add(newPlant({ id: 8n, name: '' }), 1_500.5));
+      expect(taken).to.have.property('code').that.is.oneOf(UNDECIDED);
       // As on a standby that lags, no row was inserted, and none is found.
       await server.run(rules['a trigger']?.(`${schema}.plants`) ?? '');
       const error = await errorOf(repository.add(monstera, 1_500.5));
-      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(error).to.have.property('code').that.is.oneOf(UNDECIDED);
       expect(inspect(error)).to.match(/reads reach a standby/);
       expect(eventsOf('plant refused')).to.deep.equal([]);
     });
 
-    it('is not ready, and says why', async () => {
-      const repository = await openFirst();
+    it('says why it is not ready, and still stores plants', async () => {
+      await openFirst();
       await beginRecovery();
+      const repository = openBehindPooler();
       await untilNotReady(repository, /reads reach a standby .* \(25006\)/s);
+      await repository.add(newPlant({ id: 9n, name: 'Bellis' }), 60_000);
     });
 
     it('warns once that plants may be missing from a page, even from an empty one', async () => {
