@@ -12,10 +12,13 @@ export const ATLAS_REFUSES = 8000;
 
 const UNTRUSTED = 'the server certificate is not trusted: set tlsCAFile to the CA certificate';
 
-/** What an error code means. What no row describes passes, or is unknown. */
+/**
+ * What an error code means. Without `reply`, the problem may pass; without `refusesInserts`, it is unknown whether an insert
+ * with this reply has written plants.
+ */
 interface CodeMeaning {
   /** What the reply to a check, a look-up or a page means; for an insert as well with `refusesInserts`. */
-  readonly reply?: Finding;
+  readonly reply?: 'unusable' | 'not now';
   /** Whether a server that replies this to an insert has written nothing. */
   readonly refusesInserts?: true;
   /** Whether it refuses the credentials, if it ends a handshake. */
@@ -36,8 +39,9 @@ const MEANINGS: ReadonlyMap<unknown, CodeMeaning> = new Map<unknown, CodeMeaning
   [UNAUTHORIZED, { reply: 'unusable', refusesInserts: true }],
   // AuthenticationFailed.
   [18, { refusesLogin: true }],
-  // IllegalOperation, InvalidOptions.
+  // IllegalOperation.
   [20, { reply: 'unusable' }],
+  // InvalidOptions.
   [72, { reply: 'unusable' }],
   // InvalidNamespace.
   [73, { reply: 'unusable', refusesInserts: true }],
@@ -48,8 +52,9 @@ const MEANINGS: ReadonlyMap<unknown, CodeMeaning> = new Map<unknown, CodeMeaning
   // IngressRequestRateLimitExceeded.
   [462, { reply: 'not now', refusesInserts: true }],
   [ATLAS_REFUSES, { reply: 'unusable', refusesInserts: true, refusesLogin: true }],
-  // DatabaseDifferCase, and a name that is too long for MongoDB 4.4.
+  // DatabaseDifferCase.
   [13297, { reply: 'unusable' }],
+  // A name that is too long for MongoDB 4.4.
   [4862100, { reply: 'unusable' }],
   ['SELF_SIGNED_CERT_IN_CHAIN', { sentence: UNTRUSTED }],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', { sentence: UNTRUSTED }],
@@ -65,7 +70,7 @@ export const codeMeaning = (code: unknown): CodeMeaning => MEANINGS.get(code) ??
 /** Returns what a server's reply to an insert means if it has written nothing; otherwise, that this is unknown. */
 export function insertFinding(code: unknown): 'unusable' | 'not now' | 'unknown' {
   const { reply, refusesInserts } = codeMeaning(code);
-  return refusesInserts && (reply === 'unusable' || reply === 'not now') ? reply : 'unknown';
+  return (refusesInserts && reply) || 'unknown';
 }
 
 /** A storage problem that the driver does not report as an error. */
