@@ -30,7 +30,7 @@ export class MongoPlantStorage implements PlantStorage {
   readonly maxPlantBytes = 2 ** 24;
   readonly #db: Db;
   readonly #options: CollectionOptions;
-  readonly #check: CollectionCheck;
+  readonly #collectionCheck: CollectionCheck;
   /**
    * The driver's view of the servers, used to explain errors: while the driver waits for a primary, it does not say why
    * there is none.
@@ -43,8 +43,8 @@ export class MongoPlantStorage implements PlantStorage {
     this.place = `the database at ${shownHosts(uri, client)}`;
     this.#db = client.db(databaseOf(uri, client));
     this.#options = options;
-    this.#check = new CollectionCheck(this.#db, options, observe);
-    for (const sentence of optionsWithoutEffect(uri)) this.#check.warn(sentence);
+    this.#collectionCheck = new CollectionCheck(this.#db, options, observe);
+    for (const sentence of optionsWithoutEffect(uri)) this.#collectionCheck.warn(sentence);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
@@ -108,14 +108,15 @@ export class MongoPlantStorage implements PlantStorage {
   async page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const { collection, createCollection } = this.#options;
     const plants = await readPage(this.#db, collection, page, signal);
-    if (plants.length === 0 && !createCollection) await this.#check.expectCollection(signal);
+    const isEmpty = plants.length === 0;
+    if (isEmpty && !createCollection) await this.#collectionCheck.expectCollection(signal);
     return plants;
   }
 
   async check(signal: AbortSignal): Promise<void> {
-    await this.#check.run(signal);
+    await this.#collectionCheck.run(signal);
     const servers = [...(this.#topology?.servers.values() ?? [])];
-    if (servers.some(({ type }) => type === 'Standalone')) this.#check.warn(STANDALONE);
+    if (servers.some(({ type }) => type === 'Standalone')) this.#collectionCheck.warn(STANDALONE);
   }
 
   explain(error: unknown): Problem {

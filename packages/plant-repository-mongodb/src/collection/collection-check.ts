@@ -63,7 +63,7 @@ export class CollectionCheck {
     try {
       const status = await this.#connect(signal);
       // At the same time, because each takes a round trip. The first one explains more.
-      const parts = [this.#setUp(status, signal), this.#write(status, signal)];
+      const parts = [this.#setUp(status, signal), this.#expectWrite(status, signal)];
       for (const it of await Promise.allSettled(parts)) {
         if (it.status === 'rejected') throw it.reason;
       }
@@ -167,10 +167,10 @@ export class CollectionCheck {
   }
 
   /**
-   * Writes nothing. If the user has the `update` permission, it waits for locks, the journal and a majority, as an
-   * insert would.
+   * Rejects when an insert would be refused. If the user has the `update` permission, it waits for locks, the journal and a
+   * majority, as an insert would. Writes nothing.
    */
-  async #write(status: Document, signal: AbortSignal): Promise<void> {
+  async #expectWrite(status: Document, signal: AbortSignal): Promise<void> {
     if (this.#may('update', status)) {
       const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
       const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
