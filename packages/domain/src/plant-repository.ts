@@ -13,8 +13,8 @@ export class StorageUnavailableError extends Error {
 }
 
 /**
- * The storage accepts plants but does not acknowledge them in time. Only `ready` rejects with this error; `add` waits
- * instead.
+ * The storage accepts plants, but some of them get no outcome in time. Only `ready` rejects with this error; `add`
+ * waits instead.
  */
 export class StorageSlowError extends StorageUnavailableError {
   override readonly name = 'StorageSlowError';
@@ -69,7 +69,7 @@ export interface PlantRepository {
 
   /**
    * Resolves if the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, whose message is
-   * written for an operator, or with {@link StorageSlowError} if plants are not acknowledged in time. Settles within 2
+   * written for an operator, or with {@link StorageSlowError} if some plants get no outcome in time. Settles within 2
    * seconds, whatever the storage does, and writes nothing.
    */
   ready(): Promise<void>;

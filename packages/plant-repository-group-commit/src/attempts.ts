@@ -53,7 +53,7 @@ export class Attempts {
   readonly #onTimeout: (attempt: Attempt) => void;
   /** Attempts that have timed out and keep their slots. */
   readonly #timedOut = new Set<Attempt>();
-  /** The number of attempts that have released their slots. It is limited, because each still holds a connection. */
+  /** The number of stragglers. It is limited, because each still holds a connection. */
   #stragglers = 0;
   /** How long the latest reply took. Timeouts follow it, because a majority may lag by seconds. */
   #replyMs = 0;
@@ -83,8 +83,8 @@ export class Attempts {
   /**
    * Returns how long the server may work on an attempt: normally until the last caller's deadline. But an unresponsive
    * shard must not take every slot. So an attempt with suspects, or any attempt while there are stragglers, gets at
-   * most twice the attempt timeout, or twice the time since the last reply to these plants or any others, whichever is
-   * longer.
+   * most twice the attempt timeout or, if longer, twice the wait of its oldest plant. That wait counts only since the
+   * latest attempt with a reply was sent.
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();

@@ -32,7 +32,7 @@ export class Availability {
   problem: StorageUnavailableError | undefined;
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   rejection: StorageUnavailableError | undefined;
-  /** Aborts when the connection of anything that is sent before the next check is considered lost. */
+  /** For what is sent before the next check: aborts when its connection is considered lost. */
   lost = this.#connections.signal;
   /** True once a check has succeeded, even if it was slow. */
   wasReached = false;

@@ -32,7 +32,7 @@ export const FINDINGS = {
   'no server': { written: 'unknown', mustAct: 'nobody', storage: 'is not reachable' },
   /** A server replies that it accepts no plants now. */
   'not now': { written: 'no', mustAct: 'nobody', storage: 'accepts no plants' },
-  /** A server accepts plants, but does not acknowledge them in time. Only checks find this. */
+  /** A server accepts plants, but some of them get no outcome in time. Only checks find this. */
   slow: { written: 'no', mustAct: 'nobody', storage: 'is slow' },
   'batch refused': { written: 'no', mustAct: 'batch' },
   /** A rule of an administrator or a limit of the server refuses the plant. */

@@ -7,9 +7,9 @@ const MAX_PLANTS = 1_000;
 const MAX_BYTES = 2 ** 22;
 
 /**
- * While fewer than `EAGER` inserts are in flight, the next one starts when it has `MIN_SHARE` of their plants. With 50
- * connections over HTTP, this gives a tenth more creates a second than one insert at a time with the database on the same
- * machine, and two thirds more with the database 10 ms away. A share of a quarter gives no more. (Measured interleaved.)
+ * While fewer than `EAGER` inserts are in flight, the next one starts when it has `MIN_SHARE` as many plants as they have.
+ * With 50 connections over HTTP, this gives a tenth more creates a second than one insert at a time if the database is on
+ * the same machine, and two thirds more if it is 10 ms away. A share of a quarter gives no more.
  */
 const EAGER = 4;
 const MIN_SHARE = 1 / 2;
@@ -20,9 +20,9 @@ interface InsertQueueOptions {
   readonly slots: number;
   /** Whether an insert waits for more plants, instead of starting as soon as a slot is free. */
   readonly waits: boolean;
-  /** Milliseconds after the last start at which an insert starts, whatever its size is, while a slot is free. */
+  /** Milliseconds after the last start until the next insert starts even if it is small, provided a slot is free. */
   readonly startIntervalMs: () => number;
-  /** Starts an insert. Calls `releaseSlot` when it has ended, or before, as a straggler, or both. */
+  /** Starts an insert. Calls `releaseSlot` when it has ended, and before that if it becomes a straggler. */
   readonly insert: (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
   readonly clock: Clock;
 }
@@ -41,7 +41,7 @@ export class InsertQueue {
   #inFlight = 0;
   #plantsInFlight = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** Whether an insert starts at the end of the turn, with the plants that come until then. */
+  /** Whether an insert will start at the end of the turn, with the plants that have arrived by then. */
   #isStarting = false;
   /** Stops the timer of `#startLater`; `undefined` while there is none. */
   #stopTimer: (() => void) | undefined;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { NoResponseError } from './clock.js';
 
-/** How long a reply may take while the server responds to checks: in time, because a busy machine checks less often. */
+/** How long a reply may take while the server responds to checks. Not a number of checks: a busy machine makes fewer. */
 const LOST_AFTER_MS = 10_000;
 
 /**

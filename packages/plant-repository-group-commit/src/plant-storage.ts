@@ -12,7 +12,7 @@ export interface MarkedPlant {
 export interface PlantBatch {
   /**
    * Returns the plants to insert: only those a caller is still waiting for, which may be none. Call it immediately
-   * before a part of the insert is sent: from then on, each of them may be written. Later calls return the same array.
+   * before any part of the insert is sent: from then on, each plant may be written. Later calls return the same array.
    */
   take(): readonly MarkedPlant[];
   /** Milliseconds after which a server may end the insert. */
@@ -55,7 +55,7 @@ export interface PlantStorage {
 
   readonly limits: InsertLimits;
 
-  /** The most bytes of a plant that the server accepts, by its name and its tag. No limit by default. */
+  /** The maximum size of a plant that the server accepts, in bytes. No limit by default. */
   readonly maxPlantBytes?: number;
 
   /** Returns a new mark, as {@link committedMarks} returns it. */
@@ -77,8 +77,8 @@ export interface PlantStorage {
   insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult>;
 
   /**
-   * Resolves with the marks of the plants with these ids that are committed; `undefined` for one of another program.
-   * Visible is not durable: a plant, of this process or of another, is made durable before it is returned.
+   * Resolves with the marks of the committed plants with these ids; `undefined` for one that another program wrote.
+   * Visible is not durable: make a plant durable before you return its mark, whichever process wrote it.
    *
    * @param signal As for {@link insert}.
    */
@@ -90,12 +90,12 @@ export interface PlantStorage {
   /**
    * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` if a record is not a plant.
    *
-   * @param signal Ends the wait. What a server still works on must not take the place of later commands without a limit.
+   * @param signal Ends the wait. Work that the server still does must not hold up later commands without a limit.
    */
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
-   * Rejects when an insert would be rejected now, or a write is not acknowledged until `signal` aborts. Writes nothing.
+   * Rejects if an insert would be rejected now, or if no write is acknowledged before `signal` aborts. Writes nothing.
    *
    * @param signal As for {@link page}.
    */
