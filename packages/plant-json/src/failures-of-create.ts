@@ -19,7 +19,7 @@ export function failuresOfCreate(what: string) {
     INTERNAL: { error: 5000, message: 'internal error' },
     STORAGE_UNAVAILABLE: {
       error: 5030,
-      message: 'the storage cannot be reached: nothing was stored',
+      message: 'the storage is unavailable: nothing was stored',
     },
     OUTCOME_UNKNOWN: {
       error: 5031,

@@ -64,7 +64,7 @@ export const failures = {
   INTERNAL: ofCreate(create.INTERNAL, { ours: true }),
   STORAGE_UNAVAILABLE: failure(
     create.STORAGE_UNAVAILABLE.error,
-    'the storage cannot be reached: the request was not carried out',
+    'the storage is unavailable: the request was not carried out',
     OUTAGE,
   ),
   TOKEN_VERIFIER_UNAVAILABLE: failure(
