@@ -29,7 +29,7 @@ export class ShowPlant {
     const before = id - 1n;
     const after = isPlantId(before) ? before : undefined;
     const [plant] = await this.#plants.read({ after, limit: 1 }, timeLimitMs);
-    if (plant?.id !== id) throw new PlantNotFoundError('there is no plant with this id');
+    if (plant?.id !== id) throw new PlantNotFoundError('no plant has this id');
     return toPlant(plant);
   }
 }

@@ -35,7 +35,7 @@ describe('Showing a plant', () => {
     });
   });
 
-  it('rejects when there is no plant with this id', async () => {
+  it('rejects when no plant has this id', async () => {
     const { id } = newPlant({ id: MAX_PLANT_ID - 1n, name: '' });
     await rejects(show.execute(visitor, id, 1_000), PlantNotFoundError);
   });
