@@ -8,9 +8,12 @@ const PATTERNS: readonly (readonly [RegExp, Finding])[] = [
   [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'plant refused'],
   // User, password, host.
   [/^28/, 'credentials refused'],
-  // Read-only, prepared statements, deadlock, a column that the next check misses, connections, disk full, locks, statement
-  // timeout, startup, idle session.
-  [/^(?:25006|26000|40(?!003)|42703 \w*$|42P05|53|55(?!000)|57014|57P0[35])/, 'not now'],
+  // A standby or a read-only server; a deadlock; prepared statements that a connection pooler does not have.
+  [/^(?:25006|40(?!003)|26000|42P05)/, 'not now'],
+  // A column that the next check misses, unless a trigger misses it.
+  [/^42703 \w*$/, 'not now'],
+  // No free connection, or a full disk; a lock; the statement timeout; startup; the timeout of idle sessions.
+  [/^(?:53|55(?!000)|57014|57P03|57P05)/, 'not now'],
   // Database, schema, table, columns, permissions.
   [/^(?:0A|3D|3F|42|55000)/, 'unusable'],
 ];
