@@ -18,12 +18,12 @@ import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { NO_PERMISSION, PostgresqlError, withServerText } from './server-error.js';
 import { LOOK_UP, statementsFor } from './statements.js';
 import {
-  type Advice,
   absentColumn,
   EXAMINE,
   MAY_LAG,
   type TableState,
   TORN_PAGES,
+  type Warning,
 } from './table.js';
 
 const NEVER = new AbortController().signal;
@@ -65,7 +65,7 @@ export class PostgresqlStorage implements PlantStorage {
   /** Whether a connection was lost silently since the last check. */
   #hasLost = false;
   /** A check repeats what is wrong every second. */
-  readonly #advised = new Set<string>();
+  readonly #warned = new Set<string>();
   /** For the columns that the last check has found. */
   #statements = statementsFor([]);
   /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
@@ -80,7 +80,7 @@ export class PostgresqlStorage implements PlantStorage {
     this.#reads = new ConnectionPool(connecting, 2);
     this.#checks = new ConnectionPool(connecting, 2);
     this.#writes = new ConnectionPool(connecting, 1);
-    for (const message of connecting.withoutEffect) this.#advise({ message });
+    for (const message of connecting.withoutEffect) this.#warn({ message });
   }
 
   newMark(): string {
@@ -118,7 +118,7 @@ export class PostgresqlStorage implements PlantStorage {
     const read = (client: PlantClient) =>
       client.committed<Nullable<PlantRow> & Recovery>({ text: this.#statements.page, values });
     const { rows } = await this.#reads.run(read, signal);
-    if (rows[0]?.in_recovery) this.#advise(MAY_LAG);
+    if (rows[0]?.in_recovery) this.#warn(MAY_LAG);
     return rows.filter(isRow).map(plantOf);
   }
 
@@ -126,12 +126,12 @@ export class PostgresqlStorage implements PlantStorage {
     try {
       const isStandby = await this.#expectResponse(signal);
       await this.#expectWrite(signal);
-      if (isStandby) throw readsStandby();
+      if (isStandby) throw standbyError();
       // Other programs may have taken every other connection of the server.
       await this.#inserts.expectConnection(signal);
       await this.#reads.expectConnection(signal);
     } catch (error) {
-      if (error instanceof PostgresqlError && error.command) this.#advise(error);
+      if (error instanceof PostgresqlError && error.command) this.#warn(error);
       throw error;
     }
   }
@@ -214,7 +214,7 @@ export class PostgresqlStorage implements PlantStorage {
   async #expectWrite(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#writing ??= this.#writes
-      .run((client) => client.query(this.#statements.insertNothing).catch(rethrow), NEVER)
+      .run((client) => client.query(this.#statements.insertNothing).catch(throwExplained), NEVER)
       .finally(() => {
         this.#writing = undefined;
       });
@@ -226,18 +226,18 @@ export class PostgresqlStorage implements PlantStorage {
 
   /** Rejects when the table cannot keep plants. Resolves with whether a standby has responded. */
   async #examine(client: PlantClient): Promise<boolean> {
-    const { rows } = await client.query<TableState>(EXAMINE).catch(rethrow);
+    const { rows } = await client.query<TableState>(EXAMINE).catch(throwExplained);
     const { problem, torn, absent = [], in_recovery = false } = rows[0] ?? {};
     if (problem) throw new PostgresqlError(problem, 'unusable');
-    if (torn) this.#advise(TORN_PAGES);
+    if (torn) this.#warn(TORN_PAGES);
     this.#statements = statementsFor(absent);
-    for (const column of absent) this.#advise(absentColumn(column));
+    for (const column of absent) this.#warn(absentColumn(column));
     return in_recovery;
   }
 
-  #advise({ message, command }: Advice): void {
-    if (this.#advised.has(message)) return;
-    this.#advised.add(message);
+  #warn({ message, command }: Warning): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
     const fix = command?.replace('$USER', `"${this.#user}"`);
     this.#observer({ type: 'storage warning', message, ...(fix && { command: fix }) });
   }
@@ -262,12 +262,12 @@ interface LookedUp extends Nullable<Pick<PlantRow, 'id' | 'mark'>>, Recovery {
   readonly is_kept: boolean;
 }
 
-const rethrow = (error: unknown): never => {
+const throwExplained = (error: unknown): never => {
   throw withServerText(error);
 };
 
 /** A standby may lag behind the primary that a connection pooler sends inserts to. */
-const readsStandby = () =>
+const standbyError = () =>
   new PostgresqlError(
     'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
     // The service has started and stores plants; only creates of ids that exist wait for an answer.
@@ -281,7 +281,7 @@ const readsStandby = () =>
  */
 async function lookUp(client: PlantClient, ids: readonly bigint[]) {
   const { rows } = await client.committed<LookedUp>({ text: LOOK_UP, values: [ids] });
-  if (rows[0]?.in_recovery) throw readsStandby();
+  if (rows[0]?.in_recovery) throw standbyError();
   const found = rows.flatMap((row) =>
     row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
   );
@@ -299,7 +299,7 @@ function outcomeOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Foun
   };
 }
 
-/** One plant of several may be the reason for a refusal. */
+/** Returns the outcomes of an insert that failed as a whole. If one plant of several may be why, smaller inserts find it. */
 function outcomesOf({ finding, code }: PostgresqlError, plants: number): Outcomes {
   const isOfOne = finding === 'plant refused' || code === NO_PERMISSION || code === LOCKED;
   if (!isOfOne) return finding;

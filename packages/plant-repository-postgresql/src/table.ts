@@ -7,7 +7,10 @@ export type OptionalColumn = Exclude<Column, 'id' | 'name' | 'mark'>;
 
 /** The types of the columns. Does not compile without a field of the domain. */
 export const COLUMNS: Readonly<Record<Column, string>> = {
-  ...{ id: 'bigint', name: 'text', tag: 'text', mark: 'uuid' },
+  id: 'bigint',
+  name: 'text',
+  tag: 'text',
+  mark: 'uuid',
 };
 
 export const ALL_COLUMNS = Object.keys(COLUMNS) as Column[];
@@ -25,7 +28,7 @@ export const CREATE_TABLE = `CREATE TABLE plants (
 )`;
 
 /** A change for the administrator to make, with the statements that make it. */
-export interface Advice {
+export interface Warning {
   readonly message: string;
   readonly command?: string | undefined;
 }
@@ -101,18 +104,18 @@ export interface TableState {
   readonly problem: string | null;
 }
 
-export const TORN_PAGES: Advice = {
+export const TORN_PAGES: Warning = {
   message:
     'full_page_writes is off, so a machine crash can damage the table unless the file system writes whole pages. Turn it on',
   command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
 };
 
-export const MAY_LAG: Advice = {
+export const MAY_LAG: Warning = {
   message:
     'plants are read from a standby, which may lag: the most recent plants may be missing. Read them from the primary',
 };
 
-export const absentColumn = (column: OptionalColumn): Advice => ({
+export const absentColumn = (column: OptionalColumn): Warning => ({
   message: `the table plants has no column ${column}. Plants with a ${column} are refused until it is added`,
   command: `ALTER TABLE plants ADD COLUMN ${column} ${COLUMNS[column]};`,
 });
