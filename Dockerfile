@@ -1,8 +1,8 @@
-# Both are in the log, in the metrics and in the labels: see "Which build runs" in docs/operations.md.
+# The log, the metrics and the labels show both: see "Which build runs" in docs/operations.md.
 ARG BUILD_VERSION=1.1.0-dev
 ARG BUILD_COMMIT
 
-# No file depends on the platform of the image, so nothing is built in an emulator.
+# No file depends on the image's platform, so nothing is built in an emulator.
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
@@ -10,8 +10,8 @@ RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
 ARG BUILD_VERSION BUILD_COMMIT
 RUN node scripts/identify.js
-# Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of the
-# dependencies are deleted. Licences stay. deploy/test/image.test.ts runs this instruction.
+# Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of
+# dependencies go, licences stay. deploy/test/image.test.ts runs this instruction.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
  && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete

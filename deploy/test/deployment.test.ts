@@ -73,7 +73,7 @@ describe('The compose file', () => {
 });
 
 describe('The default time to stop', () => {
-  it('is that of docs/operations.md and of the commands for containers', () => {
+  it('is the time in docs/operations.md and in the container commands', () => {
     const operations = read('docs/operations.md');
     expect(operations).to.include(
       `\`REQUEST_DEADLINE_MS\` together: ${longestStop()} s by default`,

@@ -14,7 +14,7 @@ import { read, root, temporaryFolder } from '../../test/root.js';
 import { run } from '../../test/run.js';
 import { documentedDefaults } from './support/documented-settings.js';
 
-/** Above that of the service today, so that an adapter with another driver fits. */
+/** Larger than the service needs today, so that an adapter with another driver fits. */
 const MAX_BYTES = 25_000_000;
 const LICENCE = /^(?:.*licen[cs]e.*|notice|copying)(?:\.\w+)?$/i;
 

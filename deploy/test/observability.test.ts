@@ -110,7 +110,7 @@ describe('The monitoring of the service', () => {
     });
   }
 
-  it('offers only instances of the service on the dashboard, also for "All"', () => {
+  it('offers only instances of the service on the dashboard, even for "All"', () => {
     const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
     expect(instance?.query).to.match(/^label_values\((\w+)\{job="plant-store"\}, instance\)$/);
     expect(names()).to.include(/\((\w+)/.exec(instance?.query ?? '')?.[1]);

@@ -39,7 +39,7 @@ const SHUTDOWN_DELAY_MS = '3000';
 /** The sizes of bodies that are refused. With more than 256 KiB, a client of Caddy may get no response: see docs/proxies.md. */
 const LARGE = [16_385, 200_000];
 
-/** The addresses of another client and of slow ones, which are also on the loopback interface. */
+/** Addresses on the loopback interface for another client and for slow clients. */
 const [ANOTHER, SLOW] = ['127.0.0.2', '127.0.0.3'] as const;
 
 let lastId = 0;

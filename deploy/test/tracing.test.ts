@@ -96,7 +96,7 @@ describe('A service with instrumentation preloaded', function () {
     ).to.have.deep.members(all.map((at) => [`traced-${at}`, traceOf(at)]));
   });
 
-  it('names its spans by method and route, also for failures', async () => {
+  it('names its spans by method and route, even for failures', async () => {
     const service = await start({ BASE_PATH: '/store/v1' });
     const store = `${service.address}/store/v1`;
     for (const token of [TOKEN, TOKEN, 'unknown']) await createPlant(store, 1, 'Ficus', token);

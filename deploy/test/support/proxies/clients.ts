@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fail } from '@plant-store/contract-suite';
 import { TOKEN } from '@plant-store/test-servers/service-process';
 
-/** A `POST`. Omitted parts are those of a valid request to create a plant. */
+/** A `POST`. Omitted parts default to a valid request to create a plant. */
 export interface Parts {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface Reply {
 
 /** A client of one server that trusts one certificate authority. */
 export interface Client {
-  /** Sends the request. Rejects when there is no response. */
+  /** Sends the request. Rejects if no response arrives. */
   send(parts: Parts): Promise<Reply>;
   close(): void;
 }
