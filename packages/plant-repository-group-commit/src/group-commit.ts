@@ -118,43 +118,12 @@ export class GroupCommit {
     this.#stopTimer();
   }
 
-  #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
-    for (const plant of plants) {
-      if (!plant.mayBeWritten) this.#giveUp(plant);
-    }
-  }
-
-  #giveUp(plant: PendingPlant): void {
-    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.problem);
-  }
-
   #expectAcceptable(size: number, timeLimitMs: number): void {
     if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.storage;
     if (size > maxPlantBytes) {
       throw new RangeError(`a plant must not take more than ${maxPlantBytes} bytes`);
-    }
-  }
-
-  /** All plants share one timer, because few are still pending at their deadline. */
-  #expireAt(deadline: number): void {
-    if (deadline >= this.#nextDeadline) return;
-    const { clock } = this.#options;
-    this.#nextDeadline = deadline;
-    this.#stopTimer();
-    // After the event loop stalls, timers fire first; `setImmediate` lets replies that have already arrived be read
-    // before plants expire.
-    const expire = () => setImmediate(() => this.#expire());
-    this.#stopTimer = clock.after(deadline - clock.now(), expire);
-  }
-
-  #expire(): void {
-    const now = this.#options.clock.now();
-    this.#nextDeadline = Number.POSITIVE_INFINITY;
-    for (const plant of this.#pending) {
-      if (plant.call.deadline > now) this.#expireAt(plant.call.deadline);
-      else this.#giveUp(plant);
     }
   }
 
@@ -183,6 +152,7 @@ export class GroupCommit {
       const insert = () => storage.insert(attempt, availability.lost);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
+      // Without `take`, nothing was written, even if no server can be reached.
       return { outcomes: attempt.sent ? 'no server' : 'not now', error };
     }
   }
@@ -226,7 +196,7 @@ export class GroupCommit {
   #concludeUnsent(plants: readonly PendingPlant[], { outcomes, error }: InsertResult): void {
     const mustAct = typeof outcomes === 'string' ? meaningOf(outcomes).mustAct : 'nobody';
     for (const plant of plants) {
-      plant.failed(error);
+      plant.recordCause(error);
       if (mustAct === 'administrator') this.#reject(plant);
     }
   }
@@ -251,7 +221,7 @@ export class GroupCommit {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
       }
     } catch (error) {
-      for (const plant of plants) plant.failed(error);
+      for (const plant of plants) plant.recordCause(error);
     }
   }
 
@@ -266,7 +236,7 @@ export class GroupCommit {
   #queueTimedOut({ sent = [] }: Attempt): void {
     const cause = new NoResponseError();
     for (const plant of sent) {
-      plant.failed(cause);
+      plant.recordCause(cause);
       plant.suspect(sent.length);
     }
     this.#queueAgain(sent);
@@ -280,5 +250,36 @@ export class GroupCommit {
     const suspects = pending.filter(({ isSuspect }) => isSuspect);
     this.#suspects.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
     for (const plant of suspects) if (plant.maxTogether === 1) this.#suspects.push(plant);
+  }
+
+  /** All plants share one timer, because few are still pending at their deadline. */
+  #expireAt(deadline: number): void {
+    if (deadline >= this.#nextDeadline) return;
+    const { clock } = this.#options;
+    this.#nextDeadline = deadline;
+    this.#stopTimer();
+    // After the event loop stalls, timers fire first; `setImmediate` lets replies that have already arrived be read
+    // before plants expire.
+    const expire = () => setImmediate(() => this.#expire());
+    this.#stopTimer = clock.after(deadline - clock.now(), expire);
+  }
+
+  #expire(): void {
+    const now = this.#options.clock.now();
+    this.#nextDeadline = Number.POSITIVE_INFINITY;
+    for (const plant of this.#pending) {
+      if (plant.call.deadline > now) this.#expireAt(plant.call.deadline);
+      else this.#giveUp(plant);
+    }
+  }
+
+  #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
+    for (const plant of plants) {
+      if (!plant.mayBeWritten) this.#giveUp(plant);
+    }
+  }
+
+  #giveUp(plant: PendingPlant): void {
+    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.problem);
   }
 }

@@ -11,7 +11,7 @@ import type { MarkedPlant } from './plant-storage.js';
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
 
-/** The pause before a plant is inserted again, and the longest one. */
+/** The shortest pause before a plant is inserted again, and the longest. */
 const INSERT_AGAIN_AFTER_MS = 50;
 const MAX_INSERT_AGAIN_AFTER_MS = 1_000;
 
@@ -99,7 +99,7 @@ export class PendingPlant implements MarkedPlant {
     const meaning = meaningOf(outcome);
     if (meaning.written !== 'unknown') this.#unknownInserts -= 1;
     if (meaning.written === 'yes') this.#settle();
-    else this.failed(cause);
+    else this.recordCause(cause);
     if (outcome === 'not now' || outcome === 'unknown') this.#errorReplies += 1;
     if (typeof outcome === 'string') return meaning;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
@@ -112,7 +112,7 @@ export class PendingPlant implements MarkedPlant {
   }
 
   /** An insert or a look-up did not settle it, because of this. */
-  failed(cause: unknown): void {
+  recordCause(cause: unknown): void {
     this.#cause = cause;
   }
 
