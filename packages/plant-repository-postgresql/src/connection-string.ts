@@ -39,7 +39,7 @@ const HOLDS: ReadonlySet<string> = new Set(
 );
 
 /** Names of parameters of libpq, JDBC and other drivers that ask for security: for TLS, or for proof of who responds. */
-const SECURITY = /(?<!g)ssl|tls|cert|crl|require|auth|channel_?binding|gssenc|encrypt|verify/i;
+const SECURITY = /(?<!g)ssl|tls|cert|crl|require|auth|channel.?binding|gssenc|encrypt|verify/i;
 
 const FIXES: Readonly<Record<string, string>> = {
   schema: 'Use options=-csearch_path%3D… instead',
@@ -80,6 +80,7 @@ export function readUri(uri: string): Connecting {
   if (!scheme || !(user || given.get('user')) || !hosts || hosts.includes(',')) {
     throw new InvalidUriError(FORM);
   }
+  if (/\D/.test(given.get('port') ?? '')) throw new InvalidUriError('port must be a whole number');
   const [names, withoutEffect] = [[...given.keys()], [] as string[]];
   for (const name of names.filter((it) => !WITH_EFFECT.has(it))) {
     if (!HOLDS.has(`${name}=${given.get(name)}`)) withoutEffect.push(sentenceOf(name));

@@ -199,7 +199,7 @@ const REPORTED = `dbname=x hostaddr=10.0.0.1 passfile=/x connect_timeout=3 clien
 
 /** Those that ask for security which this package does not give. */
 const REFUSED = `requiressl=2 require_auth=scram-sha-256 requirepeer=postgres channel_binding=always channelBinding=require
-  gssencmode=require gssEncMode=require sslpassword=x sslcrl=/x sslcrldir=/x sslcertmode=require sslkeylogfile=/x
+  Channel%20Binding=Require   gssencmode=require gssEncMode=require sslpassword=x sslcrl=/x sslcrldir=/x sslcertmode=require sslkeylogfile=/x
   sslcompression=1 sslsni=0 ssl_min_protocol_version=TLSv1.3 ssl_max_protocol_version=TLSv1.2 sslfactory=x
   sslpasswordcallback=x authenticationPluginClassName=x sslaccept=strict sslidentity=/x sslmode=REQUIRE sslmode=on
   sslmode= SSLMODE=require sslMode=require Ssl=true ssl=require ssl=yes ssl=%7B%22rejectUnauthorized%22%3Afalse%7D
@@ -218,8 +218,14 @@ describe('A parameter', () => {
   for (const parameter of REFUSED.split(/\s+/)) {
     it(`that asks for security in vain is refused: ${parameter}`, () => {
       const problem = postgresqlUriProblem(`${URI}?${parameter}`);
-      expect(problem).to.include(parameter.replace(/=.*/, ''));
+      expect(problem).to.include(decodeURIComponent(parameter).replace(/=.*/, ''));
       expectSecret(problem);
+    });
+  }
+
+  for (const port of ['abc', '5432,5433', '5432/']) {
+    it(`port is refused if it is not a number: ${port}`, () => {
+      expect(postgresqlUriProblem(`${URI}?port=${port}`)).to.equal('port must be a whole number');
     });
   }
 

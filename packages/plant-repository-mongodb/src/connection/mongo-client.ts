@@ -33,9 +33,9 @@ const OPTIONS = {
 const FIXED: Readonly<Record<string, unknown>> = {
   ...OPTIONS,
   w: 'majority',
-  journal: true,
+  ...{ journal: true, j: true, fsync: true },
   readConcernLevel: 'majority',
-  ...{ wtimeoutMS: undefined, wtimeout: undefined },
+  ...{ wtimeoutMS: undefined, wtimeout: undefined, timeoutMS: undefined },
   ...{ maxStalenessSeconds: undefined, readPreferenceTags: undefined },
 };
 

@@ -97,6 +97,7 @@ describe('The database of a connection string', () => {
 const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'w=0': ['w'],
   'W=1&journal=false': ['w', 'journal'],
+  'j=false': ['j'],
   'w=majority&journal=true': [],
   'retryWrites=true&retryReads=true': [],
   'retryWrites=false': [],
@@ -107,7 +108,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'readConcernLevel=local': ['readConcernLevel'],
   'maxPoolSize=10&connectTimeoutMS=5000': ['connectTimeoutMS', 'maxPoolSize'],
   'maxPoolSize=104': [],
-  'wtimeoutMS=500': ['wtimeoutMS'],
+  'wtimeoutMS=500&timeoutMS=1000': ['wtimeoutMS', 'timeoutMS'],
   'appName=x&compressors=zlib&authSource=admin&directConnection=true': [],
 };
 
