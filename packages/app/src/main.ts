@@ -61,9 +61,11 @@ type HangUps = AsyncIterable<unknown>;
 const commands: Readonly<Record<string, Command>> = {
   async serve(process, _, hangUps) {
     const stopping = stopOnSignals(process);
+    // Node.js would print them as text, which a log that collects both outputs cannot parse.
+    const warnings = on(process.removeAllListeners('warning'), 'warning');
     const configuration = await readConfiguration(process.env, process.stdout.isTTY === true);
     const { serve } = await import('./commands/serve.js');
-    return serve(process, configuration, stopping, hangUps);
+    return serve(process, configuration, stopping, { hangUps, warnings });
   },
   async import(process, given) {
     const { importPlants } = await import('./commands/import.js');

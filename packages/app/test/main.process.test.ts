@@ -51,6 +51,15 @@ describe('The process of plant-store', () => {
     expect(service.stderr()).to.equal('');
   });
 
+  it('logs what Node.js warns about before the log is open', async () => {
+    const MONGODB_URI = 'mongodb://127.0.0.1:1/?j=true';
+    const service = await serve({ ACCESS_TOKEN_SHA256, MONGODB_URI });
+    const [line] = await service.printed(/^.*j is a deprecated option.*$/m);
+    expect(JSON.parse(line)).to.deep.include({ level: 'warn', msg: 'Node.js warns' });
+    expect(await service.stop()).to.equal(0);
+    expect(service.stderr()).to.equal('');
+  });
+
   it('loads only what it needs', async () => {
     const coverage = newPath();
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage });

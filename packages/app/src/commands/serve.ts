@@ -19,6 +19,12 @@ import {
   urlOf,
 } from './own-process.js';
 
+/** What arrived since the process began, and what arrives. */
+interface Events {
+  readonly hangUps: AsyncIterable<unknown>;
+  readonly warnings: AsyncIterable<readonly unknown[]>;
+}
+
 /**
  * Runs the service until `stopping` aborts, even during startup. Rereads the tokens file on every SIGHUP; without such a
  * file, or on a terminal, a SIGHUP stops it. Resolves with the exit code.
@@ -27,14 +33,11 @@ export async function serve(
   process: OwnProcess,
   configuration: Configuration,
   stopping: AbortController,
-  hangUps: AsyncIterable<unknown>,
+  { hangUps, warnings }: Events,
 ): Promise<number> {
   const container = createContainer(configuration, process.stdout);
   const logger = await container.getAsync(ids.logger);
-  // Node.js would print them as text, which a log that collects both outputs cannot parse.
-  process
-    .removeAllListeners('warning')
-    .on('warning', (err) => logger.warn({ err }, 'Node.js warns'));
+  void callAtEach(warnings, ([err]) => logger.warn({ err }, 'Node.js warns'));
   try {
     const { variables } = configuration.verifier;
     const verifier = await container.getAsync(ids.tokenVerifier);
@@ -71,8 +74,8 @@ export async function close(container: Container): Promise<void> {
   await container.unbindAllAsync();
 }
 
-async function callAtEach(events: AsyncIterable<unknown>, action: () => void): Promise<void> {
-  for await (const _ of events) action();
+async function callAtEach<T>(events: AsyncIterable<T>, action: (event: T) => void): Promise<void> {
+  for await (const event of events) action(event);
 }
 
 /** If the new tokens are invalid, the old ones stay accepted. */
