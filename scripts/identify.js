@@ -1,4 +1,4 @@
-// Writes which version and which commit this build is to a file beside the compiled service. Every place that shows
+// Writes which version and which commit this build is to a file next to the compiled service. Every place that shows
 // the version reads it: `npm run build`, `npm start`, `npm test`, the Dockerfile and the release call this.
 //
 //   1.2.0+abc1234             the commit with the tag v1.2.0, without a change

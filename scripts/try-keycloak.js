@@ -151,7 +151,7 @@ for (let priority = 200; priority < 205; priority += 1) {
 }
 isForging = false;
 await forging;
-deepEqual(rotated, [200, 200, 200, 200, 200], 'five rotations beside forged `kid`s');
+deepEqual(rotated, [200, 200, 200, 200, 200], 'five rotations among forged `kid`s');
 
 await addKey('eddsa-generated', 300, { eddsaEllipticCurveKey: ['Ed448'] });
 await addKey('eddsa-generated', 301, { eddsaEllipticCurveKey: ['Ed25519'] });

@@ -13,7 +13,6 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** Reads the manifest in a folder. */
 export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }

@@ -6,7 +6,6 @@ export const LEFT_OUT = '// …';
 
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated']);
 
-/** A fenced block of code. */
 export interface CodeBlock {
   /** The first word after the fence; empty when there is none. */
   readonly language: string;
@@ -17,7 +16,6 @@ export interface CodeBlock {
   readonly line: number;
 }
 
-/** A document of the project. */
 export interface Markdown {
   /** Its path from the root of the project. */
   readonly path: string;

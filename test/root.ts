@@ -11,7 +11,6 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns the text of a file, by its path from the root. */
 export function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }

@@ -24,7 +24,7 @@ export interface RunningSubject {
   stop(): Promise<void>;
 }
 
-/** Returns the service of this checkout, or of another one. */
+/** Returns the service of this checkout, or of another. */
 export function service(name: string, checkout = root): Subject {
   return { name, program: join(checkout, 'packages/app/bin/plant-store.js'), env: {} };
 }

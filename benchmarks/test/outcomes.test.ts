@@ -5,7 +5,7 @@ import { outcomeOf, tally } from '../src/demo/outcomes.js';
 const create = (id: number, reported: Reported) => ({ id, reported, waitMs: 1, at: 1 });
 
 describe('The outcome of a create', () => {
-  it('is what the response reported beside what is stored', () => {
+  it('compares what the response reported with what is stored', () => {
     const ids = new Set([1]);
     const outcomes = (['stored', 'failed', 'refused', 'unknown'] as const).map((reported) =>
       [1, 2].map((id) => outcomeOf(create(id, reported), ids)),

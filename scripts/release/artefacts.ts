@@ -91,7 +91,7 @@ function writeManifest(folder: string, manifest: object): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, devDependencies: {} }));
 }
 
-/** Links of the changelog lead to the files of this commit, also where the notes are shown without them. */
+/** Links of the changelog lead to the files of this commit, even where the notes are shown without them. */
 function withLinks(notes: string, repository: string): string {
   const files = `${repository.replace(/^git\+|\.git$/g, '')}/blob/${run('git', 'rev-parse', 'HEAD')}/`;
   return notes.replace(/\]\((?!\w+:)/g, `](${files}`);

@@ -51,7 +51,7 @@ function commitAndTag(): void {
   run('git', 'tag', '--annotate', `v${version}`, '--message', `Plant Store ${version}`);
 }
 
-/** The first commit after the release has the next version, so that no other commit has that of the release. */
+/** The first commit after the release has the next version, so that no other commit has the version of the release. */
 function beginNext(): void {
   const next = versionAfter(version);
   run('git', 'checkout', 'HEAD~1', '--', '.', ':!CHANGELOG.md');

@@ -56,12 +56,12 @@ const CASES: Readonly<Record<string, readonly [steps: readonly Step[], result: s
   'recognises its own plant in a 4006': [[4080, 5030, 5032, 'cut after'], '5 stored'],
   'does not wait for a negative time': [[NEGATIVE_PAUSE, 4006], '2 stored'],
   // 4290 and 5033 are numbers that no client knows.
-  'takes a 5xx with an unknown number for an unknown outcome': [[5033, 4006], '2 stored'],
+  'treats a 5xx with an unknown number as an unknown outcome': [[5033, 4006], '2 stored'],
   'takes no plant for its own after a 429 and a 5030': [[4290, 5030, 4006], '3 refused 4006'],
   'does not repeat a request that meets a bug': [[5000], '1 unknown'],
   'does not repeat a request that cannot succeed': [[4005], '1 refused 4005'],
   'does not follow a redirect': [[LOGIN_PAGE], '1 refused 302'],
-  'takes no success for that of the service': [SUCCESSES, '6 unknown'],
+  'does not mistake a success of others for the service': [SUCCESSES, '6 unknown'],
   'takes a 200 that is cut for an unknown outcome': [['cut within'], '2 stored'],
   'reports an unknown outcome': [[5031, BAD_GATEWAY, ...UNAVAILABLE], '6 unknown'],
   'reports that nothing was stored': [[RATE_LIMIT, 5030, ...UNAVAILABLE], '6 not stored'],
@@ -115,10 +115,8 @@ const CLIENTS: readonly Client[] = [
   },
 ];
 
-/** What a client prints. */
 type Printed = Record<'stdout' | 'stderr', string>;
 
-/** The address of the service. */
 let service: string;
 
 /** A client that runs, with a fake in front of the service that takes the next step for each request. */

@@ -114,7 +114,6 @@ describe('Fuzzing', () => {
   }
 });
 
-/** A request, and its response. */
 interface AnyRequest {
   readonly partsOf: (id: bigint, name: string) => Parts;
   readonly error?: number;

@@ -66,7 +66,7 @@ const RUNNERS = {
   Vitest: ["from 'vitest'", 'vitest run --reporter tap-flat'],
 } as const;
 
-/** Its last Node.js is 20, as that of these packages. The tests need it nowhere else. */
+/** It supports Node.js 20, as these packages do. No other test needs it. */
 const VITEST = '4.1.12';
 
 /** A program of the tests that uses the packages. */
@@ -157,7 +157,7 @@ describe('The packages, installed from their tarballs', function () {
     expect(all.filter(([, it]) => 'hasInstallScript' in it)).to.deep.equal([]);
   });
 
-  it('have types for a bundler, also of classes that are extended', () =>
+  it('have types for a bundler, even for classes that are extended', () =>
     compile('module', '--noEmit', '--module', 'preserve', '--moduleResolution', 'bundler'));
 
   it('have doc comments with examples, which compile', () => {

@@ -40,7 +40,6 @@ describe('A release', function () {
   const path = (...names: string[]) => join(copy.folder, ...names);
   const read = (file: string) => readFileSync(path(file), 'utf8');
 
-  /** Runs the command with arguments. */
   function release(...args: string[]) {
     const command = ['run', '--silent', 'release', '--', ...args];
     return spawnSync('npm', command, { cwd: copy.folder, encoding: 'utf8', env });

@@ -53,7 +53,7 @@ const excerpt = { language: 'json', file: 'package.json' };
 const shown = (end: string) => `"private": true,\n// …\n${end}\n`;
 
 interface Check {
-  /** Returns the problems of a page: its path, and what is wrong. */
+  /** Returns the problems of a page, each after its path. */
   readonly problemsOf: (page: Markdown) => string[];
   /** A page with such problems, as the control of the check. */
   readonly wrong: Markdown;

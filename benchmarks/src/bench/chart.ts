@@ -1,4 +1,3 @@
-/** A group of bars. */
 export interface Group {
   readonly title: string;
   readonly bars: readonly { readonly label: string; readonly value: number }[];

@@ -13,7 +13,7 @@ Prints the ratios and the figures. With all storages, updates docs/evidence.md, 
   --rounds <n>      number of rounds (5)
   --creates <n>     creates in each measured window (50000), a tenth of them with one connection
   --storage <name>  memory, mongodb or postgresql; can be repeated. Changes no document
-  --base <dir>      also measures the built service of another checkout; changes no document
+  --base <dir>      measures the built service of another checkout, too; changes no document
   --quick           one round of few creates, to check that the benchmark works; changes no document
 `;
 

@@ -9,7 +9,6 @@ export interface Sample extends Figures {
   readonly round: number;
 }
 
-/** How subjects are compared. */
 export interface CompareOptions {
   readonly rounds: number;
   /** The creates in each measured window; a tenth of them with one connection. */

@@ -79,7 +79,6 @@ const TITLES = 'connections,subject,creates/s,p50 ms,p99 ms,server µs,database 
   ',',
 );
 
-/** Returns the medians of all subjects of a storage. */
 function figureRows(samples: readonly Sample[]): string[][] {
   const subjects = [...new Set(samples.map(({ subject }) => subject))];
   return CONNECTIONS.flatMap((connections) =>

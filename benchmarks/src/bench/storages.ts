@@ -4,7 +4,6 @@ import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { peer, type Subject, service } from '../peers.js';
 
-/** Where subjects that are compared store plants. */
 export interface Storage {
   /** The value of `STORAGE`. */
   readonly name: string;
@@ -15,7 +14,6 @@ export interface Storage {
   stop(): Promise<void>;
 }
 
-/** All storages, by their values of `STORAGE`. */
 export const storages: ReadonlyMap<string, (base?: string) => Promise<Storage>> = new Map(
   Object.entries({ memory, mongodb, postgresql }),
 );
@@ -27,13 +25,13 @@ export async function startStorage(name: string, base?: string): Promise<Storage
   throw new Error(`--storage: expected one of ${[...storages.keys()]}, got "${name}"`);
 }
 
-/** The cache that a `mongod` has by default; those of the tests are configured with less. */
+/** The default cache of a `mongod`; the tests configure theirs with less. */
 const DEFAULT_CACHE_GIB = Math.max(0.25, (totalmem() / 2 ** 30 - 1) / 2);
 
 /** The table of a service that needs no marks. */
 const PEER_TABLE = 'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)';
 
-/** Returns the service of this checkout, and that of another one, for a comparison before and after a change. */
+/** Returns the services of this checkout and of another, to compare a change with the state before it. */
 function services(base: string | undefined): Subject[] {
   const own = service('Plant Store');
   return base === undefined ? [own] : [own, service('base', base)];

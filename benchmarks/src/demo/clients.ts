@@ -25,7 +25,6 @@ const OUTCOME_UNKNOWN = 5031;
 
 /** Clients of one subject. Each creates one plant after the other, with a new id each time. */
 export class Clients {
-  /** The name of the subject. */
   readonly name: string;
   readonly creates: Create[] = [];
   readonly #subject: RunningSubject;
@@ -77,7 +76,7 @@ export class Clients {
   }
 }
 
-/** Returns what a response reports: a 500 is a failed create, unless its number is that of an unknown outcome. */
+/** Returns what a response reports: a 5xx is a failed create, unless its error number means an unknown outcome. */
 export function reportedBy(status: number, body: { readonly error?: unknown }): Reported {
   if (status === 200) return 'stored';
   if (status < 500) return 'refused';

@@ -13,7 +13,7 @@ primary is killed, frozen and stepped down. Then each response is compared with 
 Ends with 1 if a response of the service was wrong.
 
   --json            prints only the figures, as JSON
-  --picture <file>  also draws what responses reported in each second, as SVG
+  --picture <file>  draws what responses reported in each second, as SVG
   --seconds <n>     how long the primary is killed, and how long it is frozen: 1 to 60 (18)
 `;
 

@@ -32,11 +32,9 @@ export interface Happened {
 export interface Column {
   readonly name: string;
   readonly creates: readonly Create[];
-  /** The ids that are stored. */
   readonly ids: ReadonlySet<number>;
 }
 
-/** A run of the demo. */
 export interface Run {
   /** When the clients began, in milliseconds of `performance.now()`. */
   readonly began: number;

@@ -9,7 +9,6 @@ export interface Fault {
   begin(set: ReplicaSet): Promise<Ending | undefined>;
 }
 
-/** What ends a fault. */
 export interface Ending {
   readonly ends: string;
   end(): unknown;

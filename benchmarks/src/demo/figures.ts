@@ -2,7 +2,6 @@ import type { Create } from './clients.js';
 import type { Run } from './demo.js';
 import { type Tally, tally, WRONG } from './outcomes.js';
 
-/** The figures of one subject. */
 export interface Figures {
   readonly name: string;
   readonly sent: number;

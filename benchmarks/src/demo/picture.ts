@@ -7,7 +7,7 @@ const WIDTH = 560;
 const TOP = 38;
 const BOTTOM = 28;
 const ROW = 66;
-/** The height of the most creates in a second. */
+/** The height of the maximum number of creates in a second. */
 const PLOT = 34;
 const LEAST_MARK = 8;
 const SECOND_MS = 1_000;

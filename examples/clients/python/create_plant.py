@@ -26,7 +26,7 @@ def send(address, body):
     headers = {"Authorization": f"Bearer {os.environ['ACCESS_TOKEN']}", "Content-Type": "application/json"}
     with contextlib.closing(connect(url.netloc, timeout=TIMEOUT)) as connection:
         connection.request("POST", f"{url.path}/plants", body, headers)
-        response = connection.getresponse()  # also a redirect, which can lead to a login page, whose status is 200
+        response = connection.getresponse()  # follows no redirect: it can lead to a login page with status 200
         seconds = response.headers.get("Retry-After", "")  # a proxy may send a date
         retry_after = min(float(seconds), MAX_RETRY_AFTER) if seconds.isdecimal() else 0
         members = members_of(response.read())

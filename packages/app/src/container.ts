@@ -23,7 +23,6 @@ export type { Log };
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
-/** The identifiers of what the container provides. */
 export const ids = {
   logger: id<Log>('Logger'),
   /** `undefined` without a management listener. */

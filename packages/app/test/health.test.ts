@@ -54,7 +54,7 @@ describe('The health of the service', () => {
     expect(health.isReady).to.equal(true);
   });
 
-  it('is bad as soon as the service begins to stop, also during a check', async () => {
+  it('is bad as soon as the service begins to stop, even during a check', async () => {
     const storage = newPart(outage);
     health = new Health(storage, newPart());
     const during = rejects(health.ready(), new StoppingError('the service is stopping'));

@@ -123,7 +123,7 @@ describe('The process of plant-store', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('ends an import at a signal while nothing writes to the pipe that it reads', async () => {
+  it('ends an import at a signal while its input pipe is silent', async () => {
     const pipe = newPath();
     execFileSync('mkfifo', [pipe]);
     const settings = { STORAGE: 'memory', ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };

@@ -84,7 +84,7 @@ describe('The plant-store command', () => {
       `export: --after must be an id from -9223372036854775808 to 9223372036854775807, got '${it}'`,
     ]),
   ] as [string, string][]) {
-    it(`refuses ${JSON.stringify(line)} with 2, and reports what is wrong`, async () => {
+    it(`refuses ${JSON.stringify(line)} with 2, and reports the problem`, async () => {
       const err = `plant-store: ${problem}\n`;
       expect(await result(line.split(' '))).to.deep.equal({ code: 2, out: '', err });
     });
@@ -108,7 +108,7 @@ describe('plant-store ready', () => {
     expect(urlOf('fd00::1', 3000)).to.equal('http://[fd00::1]:3000');
   });
 
-  it('exits with 1 and the reason when the service is not ready or not running', async () => {
+  it('exits with 1 and the reason when the service is not ready', async () => {
     const { code, body } = await asked({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
     expect([code, body.error]).to.deep.equal([1, 5030]);
     const PORT = `${await freePort()}`;

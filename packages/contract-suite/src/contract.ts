@@ -6,8 +6,8 @@ import { fail } from './fail.js';
 export interface Runner {
   describe(title: string, declare: () => void): unknown;
   /**
-   * @param options With the time limit of the test in milliseconds.
-   * @param test Calls `skip` of its argument when what it is about is not tested.
+   * @param options The time limit of the test, in milliseconds.
+   * @param test Calls `skip` of its argument to report that the case is not tested.
    */
   it(
     title: string,
@@ -16,18 +16,18 @@ export interface Runner {
   ): unknown;
 }
 
-/** One sentence of a port, as a test. */
+/** One promise of a port, and its test. */
 export interface ContractCase<Opened> {
   /** The names of the hooks that the case calls. */
   readonly needs: readonly string[];
-  /** Rejects when the adapter breaks the sentence, or does not offer a hook of `needs`. */
+  /** Rejects if the adapter breaks the promise, or does not offer a hook of `needs`. */
   readonly run: (opened: Opened) => Promise<void>;
 }
 
-/** The sentences of a port, as tests, by their titles. */
+/** The promises of a port, by their sentences, which are the titles of the tests. */
 export type ContractCases<Opened> = Readonly<Record<string, ContractCase<Opened>>>;
 
-/** Declares what a suite cannot test of an adapter. */
+/** The options of a suite for one adapter. */
 export interface SuiteOptions<Hook extends string> {
   /** Milliseconds that a case may take. 60,000 by default, enough for a server that is slow to restart. */
   readonly timeoutMs?: number;
@@ -58,7 +58,7 @@ export function contractFor<Opened extends object & Recoverable, Faults extends 
   });
 }
 
-/** Settles like `test`, when `end` has run. The error of the test is more important than that of its end. */
+/** Settles like `test`, after `end` has run. If both fail, the test's error counts. */
 async function finished(test: Promise<void>, end: () => Promise<void>): Promise<void> {
   const [tested] = await Promise.allSettled([test]);
   const [ended] = await Promise.allSettled([end()]);
@@ -119,7 +119,7 @@ export function suiteOf<Opened extends object, Hook extends string>(
   };
 }
 
-/** Rejects when a promise was rejected meanwhile that nothing handles. It ends a service, but Mocha 12 ignores it. */
+/** Rejects if `run` leaves a rejected promise unhandled. That would end a service, but Mocha 12 ignores it. */
 async function withoutUnhandled(run: () => Promise<void>): Promise<void> {
   const left: string[] = [];
   const note = (reason: unknown) => left.push(inspect(reason));

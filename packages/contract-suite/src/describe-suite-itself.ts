@@ -4,7 +4,7 @@ import { fail } from './fail.js';
 
 /** What is expected of the case that catches an adapter. */
 export interface Expected {
-  /** A part of the failure. */
+  /** A part of the failure's message. */
   readonly failure?: string | undefined;
   /** The same, when the case fails after seconds. These cases run at the same time, after all others. */
   readonly lateFailure?: string | undefined;
@@ -13,7 +13,7 @@ export interface Expected {
 /** Returns what an adapter does instead of a correct one. A further parameter with a default value is what it remembers. */
 export type Difference<Correct> = (correct: Correct) => Partial<Correct> & Expected;
 
-/** An adapter that keeps every promise in another way than the correct one. */
+/** An adapter that keeps every promise, but differs from the correct one. */
 export interface Honest<Correct> {
   readonly differs: Difference<Correct>;
   /** The hooks after which it differs: only the cases that need one of them are run. All cases by default. */

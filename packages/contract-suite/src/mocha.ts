@@ -10,7 +10,6 @@ export {
   type Lie,
 } from './describe-suite-itself.js';
 
-/** Mocha, for the suite of a port. */
 export const mocha: Runner = {
   describe,
   it: (title, { timeout }, test) =>

@@ -17,17 +17,15 @@ export interface World {
   surprises(): readonly Event[];
   /** A text that two worlds share only when the same can happen in both. It is continued once. */
   readonly state: string;
-  /** What is wrong, such as `Ada has the seat, but her response was that she has not`; `undefined` when nothing is. */
+  /** The broken promise, such as `Ada has the seat, but her response was that she has not`; `undefined` if none is broken. */
   readonly violation: string | undefined;
   /** Called at the end, before `violation` is read for the last time: what is still on its way arrives. */
   end?(): void | Promise<void>;
 }
 
-/** What an exploration has found. */
 export interface Explored {
-  /** How many histories were tried. */
   readonly histories: number;
-  /** What is wrong, and each event that led there, one on a line; `undefined` when nothing is. */
+  /** The broken promise, and the events that led there, one on a line; `undefined` if none is broken. */
   readonly counterexample: string | undefined;
 }
 
@@ -37,10 +35,9 @@ interface Surprise {
   readonly choice: number;
 }
 
-/** The surprises of a history. Between them, the usual happens. */
+/** The surprises of a history. Between them, the usual events happen. */
 type History = readonly Surprise[];
 
-/** What one history has shown. */
 interface Walk {
   readonly violation: string | undefined;
   readonly events: readonly string[];
@@ -48,7 +45,7 @@ interface Walk {
   readonly longer: readonly History[];
 }
 
-/** More events than any history has that comes to an end. */
+/** A history with more events is considered endless. */
 const MAX_EVENTS = 500;
 
 /**
@@ -111,7 +108,7 @@ async function follow(
     }
     const surprise = history.find((it) => it.at === at);
     const event = surprise ? world.surprises()[surprise.choice] : usual;
-    if (event === undefined) throw new Error(`event ${at + 1} is another one each time`);
+    if (event === undefined) throw new Error(`event ${at + 1} differs each time`);
     events.push(surprise ? `! ${event.name}` : `  ${event.name}`);
     await event.act();
   }

@@ -66,7 +66,7 @@ describe('The explorer', () => {
 
   it('tries every order, and continues equal states once', async () => {
     let states = 0;
-    /** Takes every state for another one. */
+    /** Mistakes every state for a new one. */
     class Forgetful extends Counter {
       override get state(): string {
         states += 1;
@@ -93,6 +93,6 @@ describe('The explorer', () => {
       worlds += 1;
       return new Counter(worlds === 1 ? 'ABC' : 'A');
     };
-    await rejects(explore(other, 1), { message: 'event 1 is another one each time' });
+    await rejects(explore(other, 1), { message: 'event 1 differs each time' });
   });
 });

@@ -11,7 +11,6 @@ import { listen } from './listen.js';
  */
 export type Fault = 'cut' | 'silence' | 'freeze';
 
-/** The two sockets of one connection through the network. */
 interface Link {
   readonly client: Socket;
   readonly server: Socket;

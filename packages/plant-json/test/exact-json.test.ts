@@ -54,7 +54,7 @@ describe('Exact JSON', () => {
     }
   });
 
-  it('reads every escape sequence, and the character that a decoder puts in place of others', () => {
+  it('reads every escape sequence, and the replacement character U+FFFD', () => {
     expect(parse('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83C\\uDF35x\uFFFD"')).to.equal(
       '"\\/\b\f\n\r\té🌵x\uFFFD',
     );
@@ -116,7 +116,7 @@ describe('Exact JSON', () => {
 describe('The whole number of a JSON number', () => {
   const whole = (text: string) => new JsonNumber(text).toWholeNumber();
 
-  it('is that of exact arithmetic', () => {
+  it('equals the result of exact arithmetic', () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,24})$/);
     const decimals = fc.stringMatching(/^[0-9]{1,24}$/);
     fc.assert(

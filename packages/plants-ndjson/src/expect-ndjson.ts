@@ -59,7 +59,7 @@ const FORMS: readonly (readonly [beginning: string | RegExp, form: string, fix: 
   [/^(?:"\{""|(?![#/])[^\n{[]*[,;\t|])/, 'CSV or another table', CONVERT],
 ];
 
-/** How much of the input is looked at. */
+/** How many bytes of the input are examined. */
 const MAX_BYTES = 2 ** 16;
 
 /**

@@ -55,7 +55,6 @@ const failures = new Map<string, CreateFailure>(Object.entries(others));
  * them in the order of the lines. The memory it uses does not depend on the length of the input or of a line.
  */
 export class PlantImport {
-  /** How many plants were stored. */
   stored = 0;
   /** How many lines were not stored, by error number. */
   readonly rejected = new Map<number, number>();

@@ -1,6 +1,5 @@
-/** One line of the input. */
 export interface Line {
-  /** The first line is 1. */
+  /** Counted from 1. */
   readonly number: number;
   /** The line without its line feed; `undefined` if it exceeds the limit. */
   readonly bytes: Buffer | undefined;

@@ -90,7 +90,6 @@ const NDJSON: readonly (readonly [what: string, content: string])[] = [
   ['many blank lines', `${'\n'.repeat(2 ** 17)}${PLANT}`],
 ];
 
-/** Resolves with what has passed. */
 async function passed(content: string | Buffer, chunkBytes: number): Promise<Buffer> {
   const bytes = Buffer.from(content);
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, at) =>

@@ -30,7 +30,6 @@ function* endless(begin = '') {
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index)).join('');
 
-/** A store with this `add`. */
 function storing(add: PlantRepository['add']): PlantRepository {
   return { add, ready: async () => undefined, close: async () => undefined };
 }

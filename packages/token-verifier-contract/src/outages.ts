@@ -14,7 +14,6 @@ import {
   verdictOn,
 } from './verdicts.js';
 
-/** The faults of a verifier's dependency. */
 const FAULTS = [
   ['outage', 'cannot be reached'],
   ['stall', 'does not respond'],

@@ -4,7 +4,6 @@ import type { OpenVerifier, VerifierFaults } from './open-verifier.js';
 import { outages } from './outages.js';
 import { tokens } from './tokens.js';
 
-/** The promises of the port as cases. */
 export const contractCases = { ...tokens, ...outages, ...lifetime };
 
 /**

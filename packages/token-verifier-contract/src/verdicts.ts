@@ -9,7 +9,6 @@ import {
 import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifier.js';
 
-/** Declares a sentence of `TokenVerifier`. */
 export const given = contractFor<OpenVerifier, VerifierFaults>();
 
 /** Declares a sentence of `TokenVerifier` that needs no fault. */
@@ -18,7 +17,6 @@ export const always = (test: (open: OpenVerifier) => Promise<void>) => given([],
 /** The length of the shortest part of a token that must stay secret, in characters. */
 export const MIN_PART_LENGTH = 8;
 
-/** How long each call may take. */
 const LIMIT_MS = 2_000;
 
 /** Strings that are not bearer tokens (RFC 6750 section 2.1), so no issuer can have issued them. */

@@ -15,7 +15,6 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
   'Ed25519',
 ];
 
-/** The signature algorithms accepted by default. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /** Whose tokens a `JwtTokenVerifier` accepts, and for whom. */

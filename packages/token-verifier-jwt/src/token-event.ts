@@ -9,13 +9,10 @@ export type TokenEvent =
       readonly cached: boolean;
     }
   | {
-      /** The keys of the issuer were fetched. */
       readonly type: 'issuer reached';
     }
   | {
-      /** The keys of the issuer could not be fetched. */
       readonly type: 'issuer not reached';
-      /** What failed, and why. */
       readonly error: TokenVerifierUnavailableError;
     };
 

@@ -170,7 +170,7 @@ describe("An issuer's keys", () => {
     expect(known.verdict).to.equal('accepted');
   });
 
-  it('are not fetched for tokens within 10 seconds of a failure, the cause of their errors', async () => {
+  it('are not fetched for tokens within 10 seconds of a failure', async () => {
     await open({ failure: RESET });
     issuer.loads = 0;
     await issuer.pass(10 * SECOND - 1);
@@ -193,7 +193,7 @@ describe("An issuer's keys", () => {
     expect(next.verdict).to.equal('accepted');
   });
 
-  it('delay no call for more than 1.5 seconds, and are used when they arrive later', async () => {
+  it('delay no call for more than 1.5 seconds, even if they arrive later', async () => {
     await open({ delayMs: 4 * SECOND }, 0);
     const late = new Error('https://login.example/keys: no response within 1500 ms');
     const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });

@@ -10,7 +10,7 @@ export function snippet(page: string, beginning: string): string {
   return block.text;
 }
 
-/** Replaces the example values of a text by those of a test. Throws when an example is not in the text. */
+/** Replaces the example values of a text with the test's values. Throws when an example is not in the text. */
 export function withReal(text: string, real: Readonly<Record<string, string>>): string {
   return Object.entries(real).reduce((before, [example, value]) => {
     if (!before.includes(example)) throw new Error(`"${example}" is not in\n${before}`);

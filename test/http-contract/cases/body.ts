@@ -30,7 +30,7 @@ describe('JSON', () => {
     'A body',
     creating('chunks without bytes are a 4001', { chunks: [] }, 4001),
     { ...creating('no body is a 4001', {}, 4001), bytes: Buffer.from(unframed) },
-    creating('UTF-16 is a 4004, also with that charset', inUtf16, 4004),
+    creating('UTF-16 is a 4004, even with that charset', inUtf16, 4004),
     ...Object.entries(NOT_JSON).map(([what, body]) =>
       creating(`${what} is a 4004`, { body }, 4004),
     ),

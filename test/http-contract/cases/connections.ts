@@ -98,7 +98,7 @@ describe('Connections', () => {
       [' with an offer of an upgrade', JAVA, plantText(), { connection: 'close' }],
     ];
     for (const [title, headers, sent, expected] of served) {
-      it(`gets one interim response, and then the final one, also after another request${title}`, async () => {
+      it(`gets one interim response and a final one, even after another request${title}`, async () => {
         using connection = await RawConnection.open(service().port);
         connection.send(Buffer.concat([named('first'), expecting(headers)]));
         checkResponse(await connection.response(), { plant: { name: 'first' } });

@@ -48,8 +48,8 @@ describe('Size', () => {
     creating('16,384 bytes are fine', { body: plantOfSize(limit) }),
     creating('16,384 bytes in as many chunks are fine', { chunks: [...plantOfSize(limit)] }),
     creating('16,385 bytes are a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
-    creating('also in one chunk', { chunks: [plantOfSize(limit + 1)] }, TOO_LARGE),
-    creating('also in as many chunks', { chunks: [...plantOfSize(limit + 1)] }, TOO_LARGE),
+    creating('even in one chunk', { chunks: [plantOfSize(limit + 1)] }, TOO_LARGE),
+    creating('even in as many chunks', { chunks: [...plantOfSize(limit + 1)] }, TOO_LARGE),
     creating('more bytes, but not characters, are a 4003', { body: cacti }, TOO_LARGE),
     creating('60 KiB are a 4003', { body: plantOfSize(60 * 1024) }, TOO_LARGE),
     ...['16385', '9223372036854775807'].map((length) => {
@@ -82,7 +82,7 @@ describe('Size', () => {
     sending('15,000 are a 4310', create(fields(15_000)), LARGE_HEAD),
   );
 
-  /** A request whose body is another one, and whose length is its last field. */
+  /** A request whose body is another request, and whose length is its last field. */
   const hiding = (inner: Buffer, offers: number) => {
     const others = { upgrade: Array(offers).fill('h2c'), a: Array(993).fill('') };
     const headers = { connection: 'Upgrade', ...others, 'content-length': `${inner.length}` };

@@ -39,8 +39,8 @@ describe('Upgrades', () => {
       asking(`GET with an offer ${title}`, { target: '/livez', headers }, livez),
       creating(`POST with an offer ${title}`, { headers }, closed),
     ]),
-    creating('also without a body', { body: '', headers: JAVA }, { ...closed, error: 4001 }),
-    asking('also for a path that does not exist', elsewhere, { ...closed, error: 4040 }),
+    creating('even without a body', { body: '', headers: JAVA }, { ...closed, error: 4001 }),
+    asking('even for a path that does not exist', elsewhere, { ...closed, error: 4040 }),
   );
 
   for (const [title, headers] of Object.entries(NO_OFFERS)) {

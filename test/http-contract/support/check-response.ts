@@ -18,20 +18,18 @@ const CHALLENGES: Readonly<Record<number, string[]>> = {
   4030: ['Bearer realm="plant-store", error="insufficient_scope"'],
 };
 
-/** The expectations about one response, beside those about every response. */
+/** The expectations about one response, in addition to what every response must have. */
 export interface Expected {
   /** The expected error, or several possible ones; `undefined` for a 200. */
   readonly error?: number | readonly number[];
   /** Whether the 200 has content other than a created plant. */
   readonly otherContent?: boolean;
-  /** The content of a created plant. */
   readonly plant?: { readonly name: string; readonly tag?: string };
   /** Whether it is the response to a POST on the operation whose headers were read. */
   readonly toOperation?: boolean;
   readonly toHead?: boolean;
   readonly requestId?: string;
   readonly allow?: readonly string[];
-  /** The whole message. */
   readonly says?: string;
   /** The fields of a NewPlant that the message names, exactly. */
   readonly names?: readonly string[];

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 
 const MAX_WAIT_MS = 6000;
 
-/** One response as it was received. */
 export interface ReceivedResponse {
   readonly version: string;
   readonly status: number;
@@ -16,7 +15,6 @@ export interface ReceivedResponse {
   readonly interim: readonly number[];
 }
 
-/** Returns all values of a field. */
 export function fieldValues(response: ReceivedResponse, name: string): string[] {
   return response.fields.filter(([field]) => field === name).map(([, value]) => value);
 }

@@ -18,7 +18,7 @@ export const UNSERVED = 'PUT';
 
 export type FieldValue = string | readonly string[] | undefined;
 
-/** The parts of a request. Omitted ones are those of a valid create. */
+/** The parts of a request. By default, each is as in a valid create. */
 export interface Parts {
   readonly method?: string;
   readonly target?: string;

@@ -22,7 +22,7 @@ if (start === undefined) {
   process.exit(2);
 }
 try {
-  process.stdout.write(`${await start()}\nStop it with Ctrl+C, which also deletes its data.\n`);
+  process.stdout.write(`${await start()}\nStop it and delete its data with Ctrl+C.\n`);
 } catch (error) {
   process.stderr.write(`database: ${error instanceof Error ? error.message : error}\n`);
   process.exit(1);

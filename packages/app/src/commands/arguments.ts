@@ -6,7 +6,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What follows a command on the command line: a file, and the values of the options, by name. */
+/** The arguments of a command: a file, and the values of its options, by name. */
 export interface Arguments {
   readonly file: string | undefined;
   readonly values: Readonly<Record<string, string | undefined>>;

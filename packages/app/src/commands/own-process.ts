@@ -25,7 +25,6 @@ export interface OwnProcess extends EventEmitter {
   exit(code: number): void;
 }
 
-/** Standard output or standard error. */
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly fd?: number };
 
 /** The configuration is valid, but the service or a command cannot be started with it now. */

@@ -18,11 +18,9 @@ export interface Session {
   readonly container: Container;
   readonly client: Client;
   readonly configuration: Configuration;
-  /** Stops the work. */
   readonly signal: AbortSignal;
 }
 
-/** The work of a command that is a client. */
 export interface Work {
   readonly counts: () => string;
   /** Returns the options that resume the work; an empty text when nothing is done yet. */

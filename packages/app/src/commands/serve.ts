@@ -151,7 +151,6 @@ function announce(
 
 const FOR_THIS_RUN = 'for this run only; set ACCESS_TOKEN_SHA256 to use your own';
 
-/** Returns a command that creates a plant. */
 function curlOf({ BASE_PATH = '' }: Configuration, address: string, token: string): string {
   const plant = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
   return `curl -sS ${address}${BASE_PATH}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${plant}'`;

@@ -8,11 +8,10 @@ import {
   type ValuesOf,
 } from './setting.js';
 
-/** The choice of an adapter by the configuration. */
 export interface AdapterChoice<Configured> {
   /** Its environment variables. Setting any of them chooses the adapter. */
   readonly settings: Settings;
-  /** Reads its variables, of which those of `given` are set. Rejects with `ConfigurationError`, with every problem. */
+  /** Reads its variables; `given` names the ones that are set. Rejects with `ConfigurationError`, with every problem. */
   configure(env: NodeJS.ProcessEnv, given: readonly string[]): Promise<Configured>;
 }
 
@@ -35,7 +34,7 @@ export function choice<Configured, const Table extends Settings>(definition: {
 
 /**
  * Configures the one adapter whose variables are set. Resolves with `undefined` when none is. Rejects with
- * `ConfigurationError` when variables of several are set, or when those of the one are invalid.
+ * `ConfigurationError` when variables of several adapters are set, or when its variables are invalid.
  *
  * @param selector A variable that belongs to the adapter that it names.
  */
@@ -66,7 +65,6 @@ export function variablesThatChoose(choices: AdapterChoices<unknown>): string {
   return anyOf(ways.filter((way) => way !== ''));
 }
 
-/** Returns the variables of all adapters of a port. */
 export function settingsOf(choices: AdapterChoices<unknown>): Settings {
   return Object.assign({}, ...Object.values(choices).map(({ settings }) => settings));
 }

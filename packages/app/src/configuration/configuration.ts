@@ -70,7 +70,6 @@ export const settings: Settings = {
 
 export type ServiceValues = ValuesOf<typeof serviceSettings>;
 
-/** The configuration of the service, complete and consistent. */
 export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
   /** A line for each variable that is ignored, but probably meant for this service. */
   readonly ignored: readonly string[];
@@ -159,7 +158,7 @@ const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifi
 
 const OF_TOKENS = /^(?:JWT|JWKS|OIDC|OAUTH2?|ACCESS_TOKENS?|NODE_ENV[A-Z])/i;
 
-/** Whether a variable is probably meant for a token or for production, also one that this service does not use. */
+/** Whether a variable is probably meant for a token or for production, even if this service does not use it. */
 function namesToken(given: NodeJS.ProcessEnv, meant: readonly string[]): boolean {
   return (
     meant.some((name) => PROTECTING.includes(name)) ||

@@ -4,7 +4,6 @@ import proxyAddress from 'proxy-addr';
 import * as v from 'valibot';
 import { anyOf, sentenceOf } from '../messages/wording.js';
 
-/** The environment variables are invalid. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   /** All problems; each names the variable, the rule and the fix. */
@@ -16,7 +15,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** One environment variable: what it accepts, and its default. docs/configuration.md has what it means. */
+/** One environment variable: what it accepts, and its default. docs/configuration.md explains what it means. */
 export interface Setting<T> {
   /** The rule, as a text after the words "must be". */
   readonly rule: string;
@@ -24,7 +23,7 @@ export interface Setting<T> {
   readonly example: string;
   /** The text used if the variable is not set. If there is no default, the setting is `undefined`. */
   readonly default?: string;
-  /** Whether the value is never printed, and can be in a file, which the variable with `_FILE` after the name names. */
+  /** Whether the value is never printed, and may come from a file that the variable with `_FILE` after its name points to. */
   readonly secret?: true;
   /** Whether it must be set when its adapter is chosen. */
   readonly required?: true;
@@ -37,7 +36,6 @@ export interface Setting<T> {
   readonly schema: v.GenericSchema<string, T>;
 }
 
-/** A table of settings, by the names of their variables. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of a table of settings: `undefined` for one that is not set, not required, and has no default. */
@@ -49,12 +47,10 @@ export type ValuesOf<Table extends Settings> = {
         : undefined);
 };
 
-/** Defines a setting for a whole number with a default. */
 export function wholeNumber(min: number, max: number, fallback: number) {
   return { ...optionalWholeNumber(min, max, fallback), default: `${fallback}` };
 }
 
-/** Defines a setting for a whole number without a default. */
 export function optionalWholeNumber(min: number, max: number, example: number) {
   return {
     rule: `a whole number from ${min} to ${max}`,
@@ -63,7 +59,6 @@ export function optionalWholeNumber(min: number, max: number, example: number) {
   };
 }
 
-/** Defines a setting for one of several words. */
 export function oneOf<const T extends string>(...choices: readonly T[]) {
   return { rule: anyOf(choices), example: choices[0] ?? '', schema: v.picklist(choices) };
 }
@@ -221,7 +216,6 @@ export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
   return NODE_ENV === undefined || NODE_ENV === 'development' || NODE_ENV === 'test';
 }
 
-/** Returns the names of the settings that have this property. */
 export function namesOf(table: Settings, property: 'required' | 'secret'): string[] {
   return Object.keys(table).filter((name) => table[name]?.[property]);
 }

@@ -4,23 +4,22 @@ import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, required, text } from './setting.js';
 
-/** A store. Unless it is also a `PlantReader`, it cannot be exported. */
+/** A store; plants can be exported from it only if it is a `PlantReader`. */
 export type Store = PlantRepository & Partial<PlantReader>;
 
-/** A storage whose variables have been read. */
 export interface ConfiguredStorage {
   /** Describes where plants are stored, for the output at startup. */
   readonly note: string;
   /** The variables that name the database; log lines about the storage begin with them. */
   readonly variables?: string;
-  /** The storage reports each change of whether it is reachable: one without a server, that it is reachable, once. */
+  /** Opens the storage, which reports when it becomes reachable or unreachable; memory reports once that it is reachable. */
   readonly open: (
     observer: StorageObserver,
     tracer?: BatchTracer,
-    /** Whether it is opened for a check or an export, which change nothing in the database. */
+    /** True for a check or an export, which change nothing in the database. */
     isReadOnly?: boolean,
   ) => Promise<Store>;
-  /** What is allowed but not recommended, if anything: the variable, what happens, and the fix. */
+  /** A warning about a setting that is allowed but not recommended: the variable, what happens, and the fix. */
   readonly advice?: (service: {
     readonly NODE_ENV: string | undefined;
     readonly REQUEST_DEADLINE_MS: number;
@@ -38,7 +37,7 @@ function expectNone(problem: string | undefined, sentence: string): void {
   if (problem !== undefined) throw new ConfigurationError([`${sentence} (${problem}). Correct it`]);
 }
 
-/** What platforms and other programs call the address of a database. */
+/** Matches the names that platforms and other programs give to the address of a database. */
 const namesLike = (database: string) =>
   new RegExp(`(?:^|_)(?:${database}|DATABASE|DB).*(?:HOST|URL|URI|DSN|CONNECTION_?STRING)`, 'i');
 
@@ -119,7 +118,6 @@ const postgresql = choice({
   },
 });
 
-/** All storages, by their values of `STORAGE`. */
 export const storages: AdapterChoices<ConfiguredStorage> = {
   memory,
   mongodb,

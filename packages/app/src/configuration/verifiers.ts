@@ -13,18 +13,17 @@ import { sentenceOf } from '../messages/wording.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
 import { ConfigurationError, required, text } from './setting.js';
 
-/** A token verifier whose variables have been read. */
 export interface ConfiguredVerifier {
   /** The variables that name its file or its issuer; log lines about the verifier begin with them. */
   readonly variables?: string;
   readonly open: (observer: TokenObserver) => Promise<ReloadableVerifier>;
-  /** What is allowed but not recommended, if anything: the variable, what happens, and the fix. */
+  /** A warning about a setting that is allowed but not recommended: the variable, what happens, and the fix. */
   readonly advice?: string | false;
 }
 
 /**
- * A token verifier. One whose tokens can change has `reload`, which reads them again, and returns their number. It throws
- * {@link ConfigurationError} when they are invalid: then the old ones stay.
+ * A token verifier. If its tokens can change, `reload` reads them again and returns their number, or throws
+ * {@link ConfigurationError} and keeps the old ones.
  */
 export type ReloadableVerifier = TokenVerifier & { readonly reload?: () => number };
 
@@ -118,7 +117,6 @@ const jwt = choice({
   },
 });
 
-/** All token verifiers, by name. */
 export const verifiers: AdapterChoices<ConfiguredVerifier> = { static: list, file, jwt };
 
 /** Returns a verifier of one token, whose client the log calls `demo`. */
@@ -127,7 +125,6 @@ export function demoVerifier(token: string): ConfiguredVerifier & { readonly nam
   return { name: 'static', open: async () => new StaticTokenVerifier(digests) };
 }
 
-/** The variables of the options of the JWT verifier. */
 const JWT_VARIABLES: Readonly<Record<string, string>> = {
   issuer: 'JWT_ISSUER',
   audience: 'JWT_AUDIENCE',

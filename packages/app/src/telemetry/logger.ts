@@ -14,10 +14,9 @@ export interface LogConfiguration {
   readonly LOG_LEVEL: string;
 }
 
-/** Standard output, or standard error. */
 export type LogOutput = DestinationStream & { readonly fd?: number };
 
-/** What is kept, in bytes, while the output accepts nothing. Further lines are lost. */
+/** How many bytes are kept while the output accepts nothing. Further lines are lost. */
 const MAX_KEPT = 2 ** 20;
 
 const RETRY_MS = 100;

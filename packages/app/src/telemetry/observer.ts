@@ -21,7 +21,7 @@ type Proxies = ReturnType<typeof proxyAddress.compile>;
 export interface ObserverOptions {
   /** The variables that name the storage; log lines about it begin with them. */
   readonly storage: { readonly variables?: string };
-  /** The same for the token verifier. */
+  /** The variables that name the token verifier, likewise. */
   readonly verifier: { readonly variables?: string };
   /**
    * Returns whether an address belongs to a trusted proxy, whose `X-Forwarded-For` names the client. By default, none
@@ -30,7 +30,6 @@ export interface ObserverOptions {
   readonly TRUSTED_PROXIES?: Proxies | undefined;
 }
 
-/** The observers of the adapters, for the log and the metrics. */
 export interface Observer {
   readonly http: HttpObserver;
   readonly storage: StorageObserver;

@@ -53,7 +53,7 @@ describe('What check prints about a misconfiguration', function () {
 
   afterEach(stopAll);
 
-  it('names what is wrong', async () => {
+  it('names the problem', async () => {
     const cases = await misconfigurations();
     const printed: string[][] = [];
     // More at once would make a busy machine too slow for the time limit of a check.
@@ -66,7 +66,7 @@ describe('What check prints about a misconfiguration', function () {
     );
   });
 
-  /** Returns connection strings without their scheme, with what is wrong. */
+  /** Returns connection strings without their scheme, by their problem. */
   function misconfigurations() {
     const { host, password, tls } = secure;
     const { host: plain } = unjournalled;
@@ -124,7 +124,6 @@ describe('What check prints about a misconfiguration', function () {
   }
 });
 
-/** The host of a connection string. */
 const hostIn = (uri: string) => /^(?:[^/]*@)?([^/]+)/.exec(uri)?.[1] ?? '';
 
 /** Resolves with what a check prints about a connection string. */

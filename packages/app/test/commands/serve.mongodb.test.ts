@@ -12,7 +12,7 @@ describe('The service on MongoDB', () => {
   before(needsMongod);
   afterEach(stopAll);
 
-  it('starts without its database, logs one line about it, counts and logs creates but no probes, recovers by itself, and stays ready in an outage', async () => {
+  it('starts without its database, recovers by itself, and stays ready in an outage', async () => {
     const server = await MongodServer.stopped();
     const limits = { REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' };
     const service = await serveHere({ MONGODB_URI: server.uri, ...limits });

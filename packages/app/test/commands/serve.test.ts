@@ -57,7 +57,7 @@ describe('The start of the service', () => {
     expect((await fetch(`${address}/docs`)).status).to.equal(200);
   });
 
-  it('prints one JSON object a line when its output is not a terminal, with the token and the command', async () => {
+  it('prints JSON with the token and the command when its output is not a terminal', async () => {
     const service = new Command([], { PORT: '0' });
     await service.printed(/"token".*\n/);
     expect(await service.stop()).to.equal(0);
@@ -84,7 +84,7 @@ describe('The start of the service', () => {
     expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
 
-  it('has BASE_PATH, the metrics, no docs if they are off, and a new token each time, in what it prints', async () => {
+  it('prints BASE_PATH, the metrics, the docs if served, and a new token each time', async () => {
     const env = { BASE_PATH: '/store', DOCS: 'off', MANAGEMENT_PORT: '0' };
     const [first, second] = await Promise.all([startDemo(env), startDemo()]);
     expect(first.curl).to.include(`${first.address}/store/plants `);
@@ -94,7 +94,7 @@ describe('The start of the service', () => {
     expect(first.token).not.to.equal(second.token);
   });
 
-  it('with a token prints neither a token nor a line that creates a plant, and on a terminal advice for people', async () => {
+  it('prints neither a token nor a command if a token is configured', async () => {
     const settings = { NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' };
     const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
     const service = new Command([], env, 'stdout');
@@ -105,7 +105,7 @@ describe('The start of the service', () => {
     expect(service.out).to.match(/INFO.*: .*stopping/);
   });
 
-  it('reports in one line that a port is taken, closes what is open, and ends with 1', async () => {
+  it('reports a taken port in one line, closes everything, and ends with 1', async () => {
     const { address } = await serveHere();
     const [taken, free] = [new URL(address).port, `${await freePort()}`];
     for (const [prefix, ports] of [
@@ -141,7 +141,7 @@ describe('The start of the service', () => {
     expect(err).to.match(/^ {2}HOSTS: unknown variable\. /m);
   });
 
-  it('succeeds, and logs one line that the host of the issuer refuses connections or does not respond', async () => {
+  it('succeeds, and logs one line if the issuer refuses connections or is silent', async () => {
     const silent = await silentServer();
     const expectLogged = async (host: string) => {
       const issuer = { JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' };
@@ -156,7 +156,7 @@ describe('The start of the service', () => {
     await silent.close();
   });
 
-  it('logs the URL at which the issuer does not respond, and check and export print it', async () => {
+  it('names the URL of an issuer that does not respond', async () => {
     const silent = await silentServer();
     const url = `http://${silent.host}/keys`;
     const issuer = {
@@ -297,7 +297,7 @@ describe('A SIGHUP', () => {
 describe('The management listener', () => {
   afterEach(stopAll);
 
-  it('has health checks and metrics, which the API does not have, and names the same build there, in the log and in the interface description', async () => {
+  it('serves health checks and metrics, and names the same build everywhere', async () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0' });
     const { address, management, out } = service;
     for (const path of ['/livez', '/readyz', '/metrics']) {
@@ -356,7 +356,7 @@ describe('The tokens of the service', () => {
     issuer = undefined;
   });
 
-  it('are those of an issuer: the log has the clients and the reasons of refusals, but no token', async () => {
+  it('can come from an issuer: the log shows clients and reasons, but no token', async () => {
     const issuer = await startIssuer();
     const { service, create, responded } = await startVerifying({
       JWT_ISSUER: issuer.url,

@@ -119,7 +119,7 @@ describe('What a variable accepts', () => {
     return success ? output : undefined;
   };
 
-  it('is met by its example, and that of HOST by names and addresses', () => {
+  it('is met by its example, and for HOST by names and addresses', () => {
     for (const [name, { example }] of Object.entries(settings)) {
       expect(valueFor(name, example), name).not.to.equal(undefined);
     }
@@ -384,7 +384,7 @@ describe('A secret', () => {
     }
   });
 
-  it('is not that of the README in production, in the variable and in the file', async () => {
+  it('cannot be the one from the README in production', async () => {
     const ACCESS_TOKENS_FILE = write([`${sha256('demo').toUpperCase()} nursery\n`]);
     const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
     for (const tokens of [{ ACCESS_TOKEN_SHA256 }, { ACCESS_TOKENS_FILE }]) {

@@ -62,7 +62,6 @@ export class Command extends EventEmitter implements OwnProcess {
   }
 }
 
-/** Runs a command to its end. */
 export async function result(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const command = new Command(args, env);
   return { code: await command.ended, out: command.out, err: command.err };

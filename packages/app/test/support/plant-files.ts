@@ -6,7 +6,7 @@ import type { Reject } from '@plant-store/plants-ndjson';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { Command, result } from './in-process.js';
 
-/** The id before those of {@link plantLine}. It is not exact as a double. */
+/** An id below every id of {@link plantLine}. A double cannot hold it exactly. */
 export const ID_BEFORE = 9007199254740993n;
 
 /** Returns the line of a plant whose id follows from the number of the line. */

