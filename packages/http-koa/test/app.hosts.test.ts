@@ -44,8 +44,13 @@ function throughLambda(handler: unknown): Send {
     const length = { 'content-length': `${Buffer.byteLength(body)}` };
     const http = { method: 'POST', path: '/plants', sourceIp: '127.0.0.1' };
     const event = {
-      ...{ version: '2.0', routeKey: '$default', rawPath: '/plants', rawQueryString: '' },
-      ...{ headers: { host: 'a.example', ...headers, ...length }, body, isBase64Encoded: false },
+      version: '2.0',
+      routeKey: '$default',
+      rawPath: '/plants',
+      rawQueryString: '',
+      headers: { host: 'a.example', ...headers, ...length },
+      body,
+      isBase64Encoded: false,
       requestContext: { http, stage: '$default' },
     };
     const response = await (handler as Lambda)(event, {});

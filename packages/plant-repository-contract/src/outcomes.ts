@@ -19,7 +19,7 @@ import {
 /** The plant that is added during a fault. */
 const PLANT = plantOf(2n);
 
-/** The group commit needs 10 seconds to find out that a connection is lost. */
+/** The group commit needs 10 seconds to consider a connection lost. */
 const RECOVERED_WITHIN_MS = 30_000;
 
 /** More connections than a store opens for inserts. */

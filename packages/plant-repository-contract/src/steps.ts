@@ -27,7 +27,7 @@ export const LAST_CALL_LIMIT_MS = 499.73;
 const READY_WITHIN_MS = 2_000;
 /** How long `close` may take after the last call. */
 const CLOSED_WITHIN_MS = 3_000;
-/** The most characters of a text in a failure. */
+/** The maximum number of characters of a text in a failure. */
 const MAX_SHOWN = 60;
 
 /** Every name and every tag begins with one of these, which no error contains by chance, even if a text is cut. */

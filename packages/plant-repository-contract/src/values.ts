@@ -41,9 +41,20 @@ const TEXTS: readonly Omit<EveryField, 'id'>[] = [
 
 /** In numeric order, which differs from the order of their texts and of their doubles. */
 const IDS = [
-  ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n],
-  ...[-1n, 0n, 1n, 2n ** 31n - 1n, 2n ** 31n],
-  ...[2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, MAX_PLANT_ID - 1n, MAX_PLANT_ID],
+  MIN_PLANT_ID,
+  MIN_PLANT_ID + 1n,
+  -(2n ** 53n) - 1n,
+  -(2n ** 31n) - 1n,
+  -1n,
+  0n,
+  1n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  MAX_PLANT_ID - 1n,
+  MAX_PLANT_ID,
 ];
 
 /** Ids that differ in each run, so that no adapter can know them: one of each length, with each sign. */

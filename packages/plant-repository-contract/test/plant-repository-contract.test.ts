@@ -7,7 +7,7 @@ import { ids } from './support/liars/ids.js';
 import { outcomes } from './support/liars/outcomes.js';
 import { values } from './support/liars/values.js';
 
-/** The files are named after those of the cases that catch them. */
+/** The files are named after the files of the cases that catch the liars. */
 const liars = { ...values, ...ids, ...outcomes, ...conduct };
 
 const title = 'The suite for every PlantRepository';

@@ -31,7 +31,8 @@ function open(given: Partial<GroupCommitOptions & PlantStorage> = {}) {
   const clock = new VirtualTime();
   const events: StorageEvent[] = [];
   const plants = groupCommitWith({
-    ...{ storage: { ...fake.storage, ...given }, clock },
+    storage: { ...fake.storage, ...given },
+    clock,
     observer: (event) => events.push(event),
     ...given,
   });
@@ -142,7 +143,7 @@ describe('A plant that is inserted again', () => {
     });
   }
 
-  it('waits for 50 ms each time when no reply has come, or its id exists', async () => {
+  it('waits for 50 ms each time if no reply has come or its id exists', async () => {
     const same = Array(7).fill(50);
     expect(await pauses((insert) => insert.fail())).to.deep.equal(same);
     expect(await pauses((insert) => insert.reply('id exists'))).to.deep.equal(same);
@@ -195,7 +196,7 @@ describe('A group commit', () => {
     await clock.runOut(0);
   });
 
-  it('gives up what was not sent a second after it closes, and waits for what may be written', async () => {
+  it('gives up unsent plants a second after it closes, and waits for the others', async () => {
     const limits = { ordinary: 1, suspects: 1, stragglers: 0 };
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
@@ -391,7 +392,11 @@ describe('A pending plant', () => {
 
   const pending = (settled: (error?: Error) => void) =>
     new PendingPlant(plant(1n), 'its mark', {
-      ...{ size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled },
+      size: 100,
+      addedAt: 0,
+      deadline: 1_000,
+      caller: undefined,
+      settled,
     });
 
   /** What `group-commit.explored.test.ts` does not see: the errors. */

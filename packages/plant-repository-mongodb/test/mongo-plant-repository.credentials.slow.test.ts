@@ -86,7 +86,7 @@ describeOnMongod('The credentials of the service', () => {
     expect(changes().filter((it) => it === 'refused')).to.have.length(1);
   }
 
-  it('that are wrong from the start are reported once, and plants are refused at once until they are valid', async () => {
+  it('that are wrong from the start are reported once, and plants are refused', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
     await rejects(add(), StorageUnavailableError);
@@ -99,13 +99,13 @@ describeOnMongod('The credentials of the service', () => {
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
-  it('are sent again on another connection when those that log in are lost without a sign', async () => {
+  it('are sent again on another connection when a login is lost without a sign', async () => {
     network.loseResponses(...Array<'silence'>(LOST_LOG_INS).fill('silence'));
     open();
     await repository.add(plant(-1n), LONG_LIMIT_MS);
   });
 
-  it('that are removed while connections are open are reported once, and work when they are created again', async () => {
+  it('that are removed are reported once, and work when created again', async () => {
     open();
     await Promise.all([add(), add(), add()]);
     await events.first('storage reachable');
@@ -127,7 +127,7 @@ describeOnMongod('The credentials of the service', () => {
     await expectRefused('has none');
   });
 
-  it('that permit only to read and to insert are enough, with a warning and the command that creates the collection', async () => {
+  it('that permit only reads and inserts are enough, with a warning', async () => {
     await change({ updateUser: 'writer', roles: ['frugal'] });
     open();
     await untilReady(repository);

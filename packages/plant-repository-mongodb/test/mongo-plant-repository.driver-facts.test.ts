@@ -46,7 +46,7 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  it('is taken when a document of another program has its id in another numeric type', async () => {
+  it('is taken if a foreign document has its id as another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
     const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
@@ -74,7 +74,7 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
-  it('takes one insert with a time limit, and a look-up when its id exists, both of a majority', async () => {
+  it('takes one insert with a time limit, and a look-up if its id exists', async () => {
     const weakened = `${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`;
     ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);
@@ -111,7 +111,7 @@ describeOnMongod('A plant', () => {
     expect(events.of('plant refused')[0]).to.include({ id: 2n, code: 121 });
   });
 
-  it('is refused by a unique index of an administrator, at once and with an alert', async () => {
+  it('is refused by a unique index immediately, with an alert', async () => {
     await databaseAt(set.uri).collection(collection).createIndex('name', { unique: true });
     await rejects(repository.add(plant(1n, 'plant -1'), LONG_LIMIT_MS), { name: 'Error' });
     await rejects(repository.add(plant(-1n, 'plant -1'), LONG_LIMIT_MS), PlantIdTakenError);
@@ -126,7 +126,7 @@ describeOnMongod('A plant', () => {
     [DATABASE, ''],
     [DATABASE, 'a$b'],
     [DATABASE, 'p'.repeat(250)],
-    // MongoDB refuses a name that differs from that of a database only in case.
+    // MongoDB refuses a name that differs from a database's only in case.
     [DATABASE.toUpperCase(), freshCollection()],
   ] as const) {
     it(`is refused at once because MongoDB refuses the name of its collection: "${database}.${name}"`, async () => {
@@ -183,7 +183,7 @@ describeOnMongod('An insert', () => {
     };
   }
 
-  it('is sent on a connection only, and ends without a reply when that is lost', async () => {
+  it('ends without a reply when its connection is lost', async () => {
     await storage.insert(batch(1n), NEVER);
     network.freeze();
     const open = rejects(storage.insert(batch(2n), NEVER));
@@ -211,11 +211,12 @@ describeOnMongod('An insert', () => {
     expect([...found.keys()]).to.have.members([0n, 3n]);
   });
 
-  it('was not carried out when the server limits the rate; other errors are those of the server', async () => {
+  it('was not carried out if the server limits the rate', async () => {
     const { members } = await sharedReplicaSet();
     const replyOnce = (errorCode: number) =>
       members[0]?.command({
-        ...{ configureFailPoint: 'failCommand', mode: { times: 1 } },
+        configureFailPoint: 'failCommand',
+        mode: { times: 1 },
         data: { failCommands: ['insert'], namespace: `${DATABASE}.${collection}`, errorCode },
       });
     await replyOnce(462);

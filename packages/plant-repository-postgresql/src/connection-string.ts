@@ -22,7 +22,7 @@ const URI = /^(postgres(?:ql)?:\/\/)(?:([^/?#@]+)@)?([^/?#@,]*)(\/[^/?#]+)(?:\?(
 const FORM =
   'it must contain a user, exactly one host and a database; percent-encode special characters';
 
-/** Parameters that `pg` passes on or carries out as libpq does. It also has others, which break this package. */
+/** Parameters that `pg` passes on or carries out as libpq does. Its other parameters break this package. */
 const WITH_EFFECT: ReadonlySet<string> = new Set(
   `user password host port options application_name fallback_application_name
   statement_timeout lock_timeout idle_in_transaction_session_timeout
@@ -52,11 +52,18 @@ const FIXES: Readonly<Record<string, string>> = {
 const MODES: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   sslmode: {
     disable: 'disable',
-    ...{ allow: 'verify-full', prefer: 'verify-full', require: 'verify-full' },
-    ...{ 'verify-ca': 'verify-full', 'verify-full': 'verify-full', 'no-verify': 'no-verify' },
+    allow: 'verify-full',
+    prefer: 'verify-full',
+    require: 'verify-full',
+    'verify-ca': 'verify-full',
+    'verify-full': 'verify-full',
+    'no-verify': 'no-verify',
   },
   ssl: {
-    ...{ true: 'verify-full', 1: 'verify-full', false: 'disable', 0: 'disable' },
+    true: 'verify-full',
+    1: 'verify-full',
+    false: 'disable',
+    0: 'disable',
     'no-verify': 'no-verify',
   },
   requiressl: { 1: 'verify-full', 0: undefined },

@@ -78,7 +78,7 @@ describeOnPostgresql('The connections of a store', () => {
     });
   }
 
-  it('that the server has no more of make the storage unreachable, until one is free', async () => {
+  it('make the storage unreachable while the server has none left', async () => {
     const events: StorageEvent['type'][] = [];
     const repository = postgresqlPlantRepository({
       uri: server.uri('plant_store'),

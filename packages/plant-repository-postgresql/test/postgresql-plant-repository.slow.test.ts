@@ -119,7 +119,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     await Promise.all(adding.slice(1));
   });
 
-  it('stores and reads plants again within seconds when all connections are lost without a sign', async () => {
+  it('works again within seconds when all connections are lost without a sign', async () => {
     const network = await FaultyNetwork.before(server.port);
     const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
     const adding: Promise<void>[] = [];
@@ -150,7 +150,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
-  it('takes few backends for pages that no client waits for, and reads again when the lock ends', async () => {
+  it('uses few backends for abandoned pages, and reads again when the lock ends', async () => {
     await locked(async () => {
       const reading = Array.from({ length: 40 }, () =>
         rejects(repository.read({ limit: 1 }, 1_000), { code: 'STORAGE_UNAVAILABLE' }),
@@ -162,7 +162,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     await untilReady(repository);
   });
 
-  it('closes in time while its insert waits for a lock, which leaves no backend when it ends', async () => {
+  it('closes in time while its insert waits for a lock, and leaves no backend', async () => {
     await locked(async () => {
       await rejects(repository.add(plant(1), 300), { code: 'OUTCOME_UNKNOWN' });
       await repository.close();

@@ -174,7 +174,7 @@ describeOnPostgresql('a store', () => {
     });
   });
 
-  it('stores nothing, and is not ready, on a server that does not flush its files', async () => {
+  it('stores nothing, and is not ready, if the server does not flush files', async () => {
     const repository = open();
     await server.withSetting('fsync', 'off', async () => {
       await untilNotReady(repository, /fsync is off/);
@@ -185,7 +185,7 @@ describeOnPostgresql('a store', () => {
     await repository.add(monstera, 60_000);
   });
 
-  it('stores nothing while the table is unlogged, also between two checks', async () => {
+  it('stores nothing while the table is unlogged, even between two checks', async () => {
     const repository = open();
     await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
     await server.run(`ALTER TABLE ${schema}.plants SET UNLOGGED`);
@@ -274,7 +274,7 @@ describeOnPostgresql('a store', () => {
     /** Unknown if an insert is on its way at the deadline, as on a busy machine. */
     const UNDECIDED = ['STORAGE_UNAVAILABLE', 'OUTCOME_UNKNOWN'];
 
-    /** Stands in for the standby: the function of the schema is found before that of the system. */
+    /** Stands in for the standby: the schema's function is found before the system's. */
     const beginRecovery = () =>
       server.run(`CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql
         AS 'SELECT true'`);
@@ -301,7 +301,7 @@ describeOnPostgresql('a store', () => {
       await repository.add(newPlant({ id: 9n, name: 'Bellis' }), 60_000);
     });
 
-    it('warns once that plants may be missing from a page, even from an empty one', async () => {
+    it('warns once that plants may be missing, even from an empty page', async () => {
       const repository = await openFirst();
       await repository.add(monstera, 60_000);
       await beginRecovery();

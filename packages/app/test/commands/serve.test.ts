@@ -57,7 +57,7 @@ describe('The start of the service', () => {
     expect((await fetch(`${address}/docs`)).status).to.equal(200);
   });
 
-  it('prints JSON with the token and the command when its output is not a terminal', async () => {
+  it('prints JSON with the token and the command if not on a terminal', async () => {
     const service = new Command([], { PORT: '0' });
     await service.printed(/"token".*\n/);
     expect(await service.stop()).to.equal(0);

@@ -147,8 +147,15 @@ function refuse(cause: unknown, request: OwnRequest, observer?: HttpObserver): [
   observer?.begun();
   if (ours) observer?.failed({ requestId, error, cause });
   observer?.ended({
-    ...{ method: countedMethod(request.method), route: undefined, status, error, durationMs: 0 },
-    ...{ requestId, client: undefined, refusal: undefined, parserError: parserErrorOf(cause) },
+    method: countedMethod(request.method),
+    route: undefined,
+    status,
+    error,
+    durationMs: 0,
+    requestId,
+    client: undefined,
+    refusal: undefined,
+    parserError: parserErrorOf(cause),
     request,
   });
   return [response, requestId];

@@ -7,10 +7,12 @@ import { type DescriptionOptions, interfaceDescription } from './interface-descr
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const HEADERS: readonly string[] = [
-  ...['Content-Security-Policy', POLICY, 'Cache-Control', 'no-cache'],
-  ...['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff'],
-];
+const HEADERS: readonly string[] = Object.entries({
+  'Content-Security-Policy': POLICY,
+  'Cache-Control': 'no-cache',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+}).flat();
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';

@@ -11,10 +11,10 @@ export interface Response {
   readonly failure?: Failure;
 }
 
-const JSON_HEADERS = [
-  ...['Content-Type', 'application/json; charset=utf-8'],
-  ...['Cache-Control', 'no-store'],
-];
+const JSON_HEADERS = Object.entries({
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+}).flat();
 
 /** Returns an uncacheable JSON response. */
 export function jsonResponse(status: number, value: object): Response {

@@ -157,7 +157,7 @@ describe('A client', () => {
     });
   });
 
-  it('that sends on after invalid HTTP gets one error after the response it waits for', async () => {
+  it('that sends on after invalid HTTP gets one error, after its response', async () => {
     const ready = signal();
     const { server, socket, accepted } = await start({ ready: () => ready.given });
     const errors: Error[] = [];
@@ -175,7 +175,7 @@ describe('A client', () => {
     expect(accepted.bytesRead).to.be.below(2 * READYZ.length);
   });
 
-  it('that neither sends nor closes after a closing response is half-closed, and cut off after 500 ms', async () => {
+  it('that does not close after a closing response is cut off after 500 ms', async () => {
     const { socket, accepted } = await start();
     socket.allowHalfOpen = true;
     const begun = performance.now();
@@ -217,7 +217,7 @@ describe('A client', () => {
       await Promise.all([once(accepted, 'close'), stopped]);
     });
 
-    it('that waits for its response, or reads slowly, outlasts an idle one, which is closed after a second', async () => {
+    it('that waits for its response, or reads slowly, outlasts an idle one', async () => {
       const ready = signal();
       const { server, socket, accepted } = await start({ ready: () => ready.given });
       const [waiting, idle] = [await embedding.client(server), await embedding.client(server)];
@@ -254,7 +254,7 @@ describe('The time limits', () => {
         const { socket } = await embedding.client(server);
         statuses.push(drip(socket, READYZ.repeat(count) + head));
       }
-      // Its limit passes after those of everything that was sent before.
+      // Its limit passes after the limits of everything that was sent before.
       const witness = await embedding.client(server);
       expect(await drip(witness.socket, 'GET /livez HTTP/1.1\r\n')).to.deep.equal([408]);
       ready.give();

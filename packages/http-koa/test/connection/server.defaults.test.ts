@@ -11,7 +11,7 @@ describe('A server without options', () => {
     keepAliveTimeout: 71_500,
   };
 
-  it('has the documented limits, or those of its options', () => {
+  it('has the documented limits, unless its options change them', () => {
     expect(createServer(new Koa())).to.include(limits);
     const given = { headersTimeout: 1, requestTimeout: 2, maxConnections: 3, keepAliveTimeout: 1 };
     expect(createServer(new Koa(), given)).to.include(given);

@@ -30,8 +30,12 @@ function specified(page: string, resource: string): Row[] {
 /** Returns the same table of a schema. */
 function described({ required, properties }: Schema): Row[] {
   return Object.entries(properties).map(([name, { type, format, description, ...others }]) => ({
-    ...{ Field: name, Type: `${type}`, Format: format ?? '-', ...others },
-    ...{ Required: required.includes(name) ? 'yes' : 'no', Meaning: `${description}` },
+    Field: name,
+    Type: `${type}`,
+    Format: format ?? '-',
+    ...others,
+    Required: required.includes(name) ? 'yes' : 'no',
+    Meaning: `${description}`,
   }));
 }
 
@@ -131,7 +135,10 @@ describe('The interface description', () => {
       .flatMap(([status, { content, headers }]) =>
         Object.entries<{ value: unknown }>(content['application/json'].examples).map(
           ([code, { value }]) => ({
-            ...{ code, status: Number(status), value, names: Object.keys(headers) },
+            code,
+            status: Number(status),
+            value,
+            names: Object.keys(headers),
           }),
         ),
       );

@@ -15,7 +15,9 @@ describe('The failures', () => {
     const all = Object.entries<Failure>(failures);
     expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
       'INTERNAL',
-      ...['STORAGE_UNAVAILABLE', 'TOKEN_VERIFIER_UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+      'STORAGE_UNAVAILABLE',
+      'TOKEN_VERIFIER_UNAVAILABLE',
+      'OUTCOME_UNKNOWN',
     ]);
     for (const [code, { status, retryAfter }] of all) {
       expect(retryAfter, code).to.equal(status === 503 || status === 429 ? 1 : undefined);

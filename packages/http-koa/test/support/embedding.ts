@@ -140,7 +140,8 @@ export type Send = (
 
 /** The headers of an authorized create. */
 export const AUTHORIZED = {
-  ...{ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+  authorization: `Bearer ${TOKEN}`,
+  'content-type': 'application/json',
   origin: 'https://nursery.example',
 };
 

@@ -84,7 +84,7 @@ function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOp
 /** A connection that ends during the handshake gives no reason, so the likely one is derived from the options. */
 function handshakeProblem(chain: Error[], options: ConnectionOptions): string | undefined {
   const has = (code: RegExp) => chain.some((it) => code.test(String(codeOf(it))));
-  // The driver's handshake follows that of TLS.
+  // The driver's handshake follows the TLS handshake.
   const isClosed = chain.some(
     (it) => it instanceof MongoNetworkError && it.hasErrorLabel('HandshakeError'),
   );

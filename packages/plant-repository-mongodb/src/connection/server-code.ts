@@ -34,7 +34,7 @@ interface CodeMeaning {
 const MEANINGS: ReadonlyMap<unknown, CodeMeaning> = new Map<unknown, CodeMeaning>([
   // BadValue: a standalone without a journal.
   [2, { reply: 'unusable' }],
-  // UserNotFound, also of a certificate.
+  // UserNotFound, even for a certificate.
   [11, { refusesLogin: true }],
   [UNAUTHORIZED, { reply: 'unusable', refusesInserts: true }],
   // AuthenticationFailed.

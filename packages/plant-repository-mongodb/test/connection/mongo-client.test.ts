@@ -21,7 +21,7 @@ const FORM =
   'it must have the form mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with percent-encoded user and password';
 const SCHEME = 'it must begin with "mongodb://" or "mongodb+srv://"';
 
-/** What is wrong with connection strings. Each has a password of which no part is printed. */
+/** Invalid connection strings, by their problem. Each has a password of which no part is printed. */
 const INVALID: Readonly<Record<string, string>> = {
   'mongodb://gardener:s3cret@': FORM,
   'mongodb://gardener:s3cret@host:port/': FORM,
@@ -42,7 +42,7 @@ const INVALID: Readonly<Record<string, string>> = {
 
 describe('A connection string', () => {
   for (const [uri, problem] of Object.entries(INVALID)) {
-    it(`is refused for what is wrong, without its password: ${uri.replace('s3cret', '...')}`, () => {
+    it(`is refused with a reason, without its password: ${uri.replace('s3cret', '...')}`, () => {
       expect(() => mongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
       expect(mongoUriProblem(uri))
         .to.include(problem)
@@ -200,7 +200,7 @@ describe('The files for TLS', () => {
   const problemWith = (files: Record<string, string>) =>
     mongoUriProblem(`mongodb://host/?tls=true&${new URLSearchParams(files)}`);
 
-  it('are accepted when they are valid, also with an encrypted key and its password', () => {
+  it('are accepted when they are valid, even with an encrypted key and its password', () => {
     const format = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
     const secret = createPrivateKey(key).export({ ...format, passphrase: PASSPHRASE });
     const encrypted = write('secret.pem', `${certificate}${secret}`);

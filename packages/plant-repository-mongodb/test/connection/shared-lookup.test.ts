@@ -44,7 +44,7 @@ describe('The look-up of the names of servers', () => {
     ]);
   });
 
-  it('names the host that is not resolved in time, and continues for the next connections', async () => {
+  it('names the host that is not resolved in time, and keeps trying', async () => {
     await rejects(lookUp(), LATE);
     await rejects(lookUp({}), LATE);
     equal(asked.length, 1);
@@ -52,7 +52,7 @@ describe('The look-up of the names of servers', () => {
     deepEqual(await lookUp(), [ADDRESSES]);
   });
 
-  it('takes the latest result when the name server responds late, or not, and fails when there is no such name any more', async () => {
+  it('uses the latest result while the name server is late, and fails for unknown names', async () => {
     const found = lookUp();
     respond();
     await found;

@@ -160,7 +160,7 @@ export const outcomes: Liars<CorrectStore> = {
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       refuse: (plant) => plant && storage.dirtyRead(plant.id) && new PlantIdTakenError('taken'),
     }),
-    'stops waiting for a lock, and looks the id up in what is not committed': ({ storage }) => ({
+    'stops waiting for a lock, and looks the id up in uncommitted rows': ({ storage }) => ({
       lateFailure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       async attempt(plant, mark) {
         const lockTimeout = wait(1_000).then(() => storage.dirtyRead(plant.id)?.mark === mark);

@@ -23,9 +23,20 @@ const FIELDS: Readonly<Record<keyof Plant, true>> = { name: true, tag: true };
 
 /** Ids at the limits of what computers count. */
 const IDS = [
-  ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n, -1n, 0n, 1n],
-  ...[2n ** 31n - 1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n],
-  ...[MAX_PLANT_ID - 1n, MAX_PLANT_ID],
+  MIN_PLANT_ID,
+  MIN_PLANT_ID + 1n,
+  -(2n ** 53n) - 1n,
+  -(2n ** 31n) - 1n,
+  -1n,
+  0n,
+  1n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  MAX_PLANT_ID - 1n,
+  MAX_PLANT_ID,
 ];
 
 /** A store that changes fields of each plant. */
