@@ -1,5 +1,5 @@
 // `npm test`: each step runs although another has failed, so that an error of types or of format hides no test: TypeScript
-// emits what has errors. `npm run test:slow` and `npm run test:unit` pass the name of a suite. Other arguments are those of
+// emits what has errors. `npm run test:slow` and `npm run test:unit` pass the name of a suite. Other arguments go to
 // Mocha.
 
 import { spawnSync } from 'node:child_process';

@@ -279,7 +279,7 @@ describeOnPostgresql('a store', () => {
       server.run(`CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql
         AS 'SELECT true'`);
 
-    it('never reports a taken id as a bug, even before the standby has the plant', async () => {
+    it('never reports a taken id as a bug before the standby has the plant', async () => {
       const repository = await openFirst();
       await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
       await beginRecovery();

@@ -33,10 +33,15 @@ const OPTIONS = {
 const FIXED: Readonly<Record<string, unknown>> = {
   ...OPTIONS,
   w: 'majority',
-  ...{ journal: true, j: true, fsync: true },
+  journal: true,
+  j: true,
+  fsync: true,
   readConcernLevel: 'majority',
-  ...{ wtimeoutMS: undefined, wtimeout: undefined, timeoutMS: undefined },
-  ...{ maxStalenessSeconds: undefined, readPreferenceTags: undefined },
+  wtimeoutMS: undefined,
+  wtimeout: undefined,
+  timeoutMS: undefined,
+  maxStalenessSeconds: undefined,
+  readPreferenceTags: undefined,
 };
 
 /** The strings of hosting platforms ask for these retries, which this package does itself. */

@@ -52,7 +52,7 @@ describe('The look-up of the names of servers', () => {
     deepEqual(await lookUp(), [ADDRESSES]);
   });
 
-  it('uses the latest result while the name server is late, and fails for unknown names', async () => {
+  it('uses the latest result if the name server fails, unless the name is gone', async () => {
     const found = lookUp();
     respond();
     await found;

@@ -16,7 +16,7 @@ const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 export interface ShowPlantOptions {
   readonly useCase: ShowPlant;
   readonly tokenVerifier: TokenVerifier;
-  /** The most milliseconds from the request to its response. */
+  /** The maximum number of milliseconds from the request to its response. */
   readonly requestDeadlineMs: number;
 }
 
