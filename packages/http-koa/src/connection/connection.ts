@@ -30,7 +30,7 @@ const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
  */
 export class Connection {
   readonly socket: Socket;
-  /** How many requests wait for an earlier response, as `WaitingRequests` counts them. */
+  /** How many requests wait for an earlier response. One with many headers counts as several (`WaitingRequests`). */
   waiting = 0;
   /** The response to the last request that was read. */
   #last: LingeringResponse | undefined;

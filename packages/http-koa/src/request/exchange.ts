@@ -98,7 +98,7 @@ export class Exchange {
     return this.client;
   }
 
-  /** Runs work that may store a plant, and counts it as in flight. Refuses to once other middleware has responded. */
+  /** Runs work that may store a plant, unless too much is in flight, or other middleware has already responded. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     const exchanges = this.#exchanges;
     // The client already has another response: this error only stops the operation.

@@ -19,11 +19,11 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?]+/i;
  */
 export function serveRoutes(
   routes: Routes,
-  toMiddleware: (operation: Operation) => Middleware,
+  respond: (operation: Operation) => Middleware,
 ): Middleware & { readonly router: Router } {
   const router = new Router({ strict: true, sensitive: true });
   for (const [path, operations] of Object.entries(routes)) {
-    router.all(path, toMiddleware(byMethod(operations)));
+    router.all(path, respond(byMethod(operations)));
   }
   function serve(ctx: Context, next: Next) {
     const path = pathOf(ctx.req.url ?? '');
