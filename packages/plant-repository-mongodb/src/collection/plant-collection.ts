@@ -17,6 +17,8 @@ export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
   tag: 'string',
 };
 
+const FIELDS = Object.keys(FIELD_TYPES);
+
 /** Returns a plant as a document of the collection. Its id is stored as int64: the driver converts a `bigint` to that. */
 export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): Document {
   return { _id: id, ...fields, mark: new ObjectId(mark) };
@@ -37,7 +39,7 @@ export async function readPage(
   const time = await find(CONFIRMATION).then(({ operationTime }) => operationTime, ofStandalone);
   const { cursor } = await find({
     filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
-    projection: Object.fromEntries(Object.keys(FIELD_TYPES).map((field) => [field, 1])),
+    projection: Object.fromEntries(FIELDS.map((field) => [field, 1])),
     sort: { _id: 1 },
     limit,
     batchSize: limit,
@@ -63,9 +65,11 @@ function ofStandalone(error: unknown): undefined {
   if (codeOf(error) !== NOT_A_REPLICA_SET) throw error;
 }
 
-function toPlant({ _id, name, tag }: Document): Required<NewPlantFields> {
+function toPlant(document: Document): Required<NewPlantFields> {
+  const { _id, name, tag } = document;
   const id = idOf(_id);
-  const hasTexts = typeof name === 'string' && (tag === undefined || typeof tag === 'string');
+  const isText = (field: string) => ['string', 'undefined'].includes(typeof document[field]);
+  const hasTexts = name !== undefined && FIELDS.every(isText);
   if (id !== undefined && hasTexts) return { id, name, tag };
   throw new UnreadablePlantError(
     `the document with the _id ${_id} is not a plant: another program wrote it. Remove it or correct it`,
