@@ -10,17 +10,23 @@ import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongod
 import { CollectionCheck, type CollectionOptions } from './collection/collection-check.js';
 import { insertResult } from './collection/insert-outcome.js';
 import { DURABLE, idOf, readPage, toDocument } from './collection/plant-collection.js';
-import { problemOf, type Topology } from './connection/connection-problem.js';
 import {
   createMongoClient,
   databaseOf,
   optionsWithoutEffect,
   shownHosts,
 } from './connection/mongo-client.js';
-import { codeOf, insertFinding, isReply, withoutServerText } from './connection/server-code.js';
+import {
+  codeOf,
+  insertFinding,
+  isReply,
+  problemOf,
+  type Topology,
+  withoutServerText,
+} from './connection/problem.js';
 
 const STANDALONE =
-  'the server is a standalone, so there is no second copy of the plants. Use a replica set';
+  'the server is a standalone, so the plants have only one copy. Use a replica set';
 
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantStorage implements PlantStorage {

@@ -124,7 +124,7 @@ describeOnMongod('The credentials of the service', () => {
 
   it('that are missing are reported when the server requires them', async () => {
     open(`mongodb://${server.host}/?directConnection=true`);
-    await expectRefused('has none');
+    await expectRefused('the connection string contains none');
   });
 
   it('that permit only reads and inserts are enough, with a warning', async () => {
@@ -144,7 +144,7 @@ describeOnMongod('The credentials of the service', () => {
     it(`that do not permit to ${lacking} refuse plants, and reveal nothing, until they do`, async () => {
       await change({ updateUser: 'writer', roles });
       open();
-      await expectRefused('permissions');
+      await expectRefused('the user may not read and insert them');
       await change({ updateUser: 'writer', roles: ROLES });
       await untilReady(repository);
       expect(changes()).to.deep.equal(['refused', 'reachable']);

@@ -129,7 +129,7 @@ describeOnMongod('A plant', () => {
     // MongoDB refuses a name that differs from a database's only in case.
     [DATABASE.toUpperCase(), freshCollection()],
   ] as const) {
-    it(`is refused at once because MongoDB refuses the name of its collection: "${database}.${name}"`, async () => {
+    it(`is refused at once because MongoDB refuses its collection name: "${database}.${name}"`, async () => {
       const uri = new URL(set.uri);
       uri.pathname = database;
       ({ repository } = open(uri.href, name));

@@ -135,7 +135,7 @@ describeOnMongod('With a name server that never responds, and a second one that 
     }
   });
 
-  it('a store starts, names the host, and comes back when the server was restarted', async () => {
+  it('a store starts, names the host, and comes back after a server restart', async () => {
     const script = join(import.meta.dirname, 'support/dead-name-server.js');
     const args = [...NAMESPACES, process.execPath, script];
     const { stdout } = await promisify(execFile)('unshare', args);

@@ -48,7 +48,7 @@ const FIXES: Readonly<Record<string, string>> = {
   passfile: 'Use the variable PGPASSFILE instead',
 };
 
-/** The modes of `sslmode`, by what this package does. Those of libpq that verify less, verify here as well. */
+/** The modes of `sslmode`, by what this package does. libpq modes that verify less verify here as well. */
 const MODES: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   sslmode: {
     disable: 'disable',

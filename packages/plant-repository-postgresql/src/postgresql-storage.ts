@@ -64,7 +64,7 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #silent = new Set<object>();
   /** Whether a connection was lost silently since the last check. */
   #hasLost = false;
-  /** A check repeats what is wrong every second. */
+  /** Checks run every second and would repeat each warning. */
   readonly #warned = new Set<string>();
   /** For the columns that the last check has found. */
   #statements = statementsFor([]);

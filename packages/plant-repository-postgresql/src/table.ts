@@ -112,7 +112,7 @@ export const TORN_PAGES: Warning = {
 
 export const MAY_LAG: Warning = {
   message:
-    'plants are read from a standby, which may lag: the most recent plants may be missing. Read them from the primary',
+    'plants are read from a standby, which may lag: recent plants may be missing. Read them from the primary',
 };
 
 export const absentColumn = (column: OptionalColumn): Warning => ({

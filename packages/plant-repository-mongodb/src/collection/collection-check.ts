@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { CollectionError, codeOf, UNAUTHORIZED } from '../connection/server-code.js';
+import { CollectionError, codeOf, DENIED, UNAUTHORIZED } from '../connection/problem.js';
 import { DURABLE, FIELD_TYPES } from './plant-collection.js';
 
 /** Error codes of a server. */
@@ -12,8 +12,6 @@ const MAX_TIME_MS_EXPIRED = 50;
 /** Less than the time limit of a check, so that the server reports why it cannot write, and ends the command. */
 const WRITE_TIMEOUT_MS = 1_000;
 
-const NO_CREDENTIALS = 'the server requires credentials, but the connection string contains none';
-const DENIED = 'the user may not read and insert them';
 const SLOW = 'writes are not acknowledged in time: they are blocked, or no majority is available';
 const UNPERMITTED =
   'the user lacks the permission to look up the collection, or to create it with its validator';
@@ -60,16 +58,11 @@ export class CollectionCheck {
 
   /** Rejects with {@link CollectionError}, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
-    try {
-      const status = await this.#connect(signal);
-      // At the same time, because each takes a round trip. The first one explains more.
-      const parts = [this.#setUp(status, signal), this.#expectWrite(status, signal)];
-      for (const it of await Promise.allSettled(parts)) {
-        if (it.status === 'rejected') throw it.reason;
-      }
-    } catch (error) {
-      if (codeOf(error) !== UNAUTHORIZED) throw error;
-      throw new CollectionError(this.#hasCredentials ? DENIED : NO_CREDENTIALS);
+    const status = await this.#connect(signal);
+    // At the same time, because each takes a round trip. The first one explains more.
+    const parts = [this.#setUp(status, signal), this.#expectWrite(status, signal)];
+    for (const it of await Promise.allSettled(parts)) {
+      if (it.status === 'rejected') throw it.reason;
     }
   }
 
@@ -77,7 +70,7 @@ export class CollectionCheck {
   async expectCollection(signal: AbortSignal): Promise<void> {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
     throw new CollectionError(
-      `there is no collection "${this.#options.collection}" in the database "${this.#db.databaseName}"`,
+      `the database "${this.#db.databaseName}" has no collection "${this.#options.collection}"`,
     );
   }
 

@@ -1,6 +1,6 @@
 import type { InsertOutcome, InsertResult } from '@plant-store/plant-repository-group-commit';
 import type { Document } from 'mongodb';
-import { insertFinding, ServerReplyError } from '../connection/server-code.js';
+import { insertFinding, ServerReplyError } from '../connection/problem.js';
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;

@@ -6,7 +6,7 @@ import {
 } from '@plant-store/domain';
 import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
 import { type Db, Decimal128, type Document, Long, ObjectId } from 'mongodb';
-import { codeOf } from '../connection/server-code.js';
+import { codeOf } from '../connection/problem.js';
 
 /** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -60,7 +60,7 @@ const CONFIRMATION = {
   readConcern: { level: 'linearizable' },
 };
 
-/** On a standalone server, there is no other member that could know more. */
+/** A standalone server has no other member that could know more. */
 function ofStandalone(error: unknown): undefined {
   if (codeOf(error) !== NOT_A_REPLICA_SET) throw error;
 }

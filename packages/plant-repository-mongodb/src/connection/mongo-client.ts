@@ -21,7 +21,7 @@ const OPTIONS = {
   // Ends the wait for a server. An abort signal for each insert would take 35 µs of CPU time.
   serverSelectionTimeoutMS: 2_000,
   // Ends a log-in on a connection that was lost meanwhile: the driver opens two connections at once, and no further one
-  // until then. It also ends an insert, so it is longer than most callers wait for a majority that lags.
+  // until then. It ends an insert too, so it is longer than most callers wait for a majority that lags.
   socketTimeoutMS: 20_000,
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
@@ -118,7 +118,7 @@ function urlOf(uri: string): URL {
 /** The driver accepts almost any name, but the server would refuse every insert. */
 function databaseProblem(name: string): string | undefined {
   if (VALID_DATABASE.test(name)) return undefined;
-  return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names that of the user)`;
+  return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names the database of the user)`;
 }
 
 /** Returns a sentence for each option of a valid connection string that has no effect. */

@@ -132,7 +132,7 @@ describeOnMongod('The collection', () => {
     });
   }
 
-  it('causes a warning each time when an insert has created it anew', async () => {
+  it('causes a warning each time an insert has created it anew', async () => {
     for (const _id of [1, 2]) {
       await run();
       await db.dropCollection(collection);

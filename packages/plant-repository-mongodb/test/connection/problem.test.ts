@@ -8,9 +8,8 @@ import {
   MongoServerError,
   type ServerDescription,
 } from 'mongodb';
-import { problemOf } from '../../src/connection/connection-problem.js';
 import { createMongoClient } from '../../src/connection/mongo-client.js';
-import { CollectionError, ServerReplyError } from '../../src/connection/server-code.js';
+import { CollectionError, problemOf, ServerReplyError } from '../../src/connection/problem.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -104,14 +103,17 @@ describe('What an error means while no known server accepts writes', () => {
       'not now',
       'the name of host2:27017 in the configuration of the replica set does not resolve',
       'ReplicaSetNoPrimary',
-      ...([['RSSecondary'], ['Unknown'], ['Unknown', coded('EAI_AGAIN')]] as const),
+      ['RSSecondary'],
+      ['Unknown'],
+      ['Unknown', coded('EAI_AGAIN')],
     ],
     ['not now', NO_PRIMARY, 'ReplicaSetNoPrimary', ['RSSecondary']],
     [
       'not now',
       `${NO_PRIMARY}: ${SILENT}`,
       'ReplicaSetNoPrimary',
-      ...([['RSSecondary'], ['Unknown', slow]] as const),
+      ['RSSecondary'],
+      ['Unknown', slow],
     ],
   ];
   for (const [finding, message, type, ...described] of rows) {
