@@ -16,7 +16,7 @@ import { ConnectionPool, type PlantClient } from './connection-pool.js';
 import type { Connecting } from './connection-string.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { NO_PERMISSION, PostgresqlError, withServerText } from './server-error.js';
-import { LOOK_UP, statementsFor } from './statements.js';
+import { IS_ENDED, LOOK_UP, statementsFor } from './statements.js';
 import {
   absentColumn,
   EXAMINE,
@@ -58,7 +58,9 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #checks: ConnectionPool;
   /** For a write of nothing, which waits for locks and standbys as an insert does. */
   readonly #writes: ConnectionPool;
-  /** The latest write of a check. No other starts until it has ended. */
+  /** Begins the writes of checks, so that this instance's are found in `pg_stat_activity`. */
+  readonly #writeName = `/* plant-store check ${randomUUID()} */`;
+  /** The latest write of a check. No other starts until it has ended, or its connection is lost. */
   #writing: Promise<unknown> | undefined;
   /** Statements of checks that have no reply yet. */
   readonly #silent = new Set<object>();
@@ -212,9 +214,11 @@ export class PostgresqlStorage implements PlantStorage {
 
   /** Rejects when a write is not acknowledged until `signal` aborts. */
   async #expectWrite(signal: AbortSignal): Promise<void> {
+    if (this.#writing) await this.#replaceLostWrite(signal);
     signal.throwIfAborted();
+    const text = `${this.#writeName} ${this.#statements.insertNothing}`;
     this.#writing ??= this.#writes
-      .run((client) => client.query(this.#statements.insertNothing).catch(throwExplained), NEVER)
+      .run((client) => client.query(text).catch(throwExplained), NEVER)
       .finally(() => {
         this.#writing = undefined;
       });
@@ -222,6 +226,16 @@ export class PostgresqlStorage implements PlantStorage {
       throw new PostgresqlError('writes are not acknowledged in time', 'slow');
     });
     await Promise.race([this.#writing, late]);
+  }
+
+  /** Closes the connection of an earlier write that has no reply although the server does not carry it out. */
+  async #replaceLostWrite(signal: AbortSignal): Promise<void> {
+    const look = (client: PlantClient) =>
+      client.query<{ ended: boolean }>(IS_ENDED, [this.#writeName]);
+    const { rows } = await this.#checks.run(look, signal);
+    if (!rows[0]?.ended) return;
+    this.#writes.reset();
+    await this.#writing?.catch(() => undefined);
   }
 
   /** Rejects when the table cannot keep plants. Resolves with whether a standby has responded. */

@@ -150,6 +150,21 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
+  it('is ready again after the connection of its write check is lost silently', async () => {
+    const network = await FaultyNetwork.before(server.port, 'FROM plants WHERE false');
+    const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
+    const remote = postgresqlPlantRepository({ uri });
+    try {
+      await untilReady(remote);
+      network.loseResponses('silence');
+      await untilNotReady(remote, SLOW);
+      await untilReady(remote);
+    } finally {
+      await remote.close();
+      await network.close();
+    }
+  });
+
   it('uses few backends for abandoned pages, and reads again when the lock ends', async () => {
     await locked(async () => {
       const reading = Array.from({ length: 40 }, () =>
