@@ -120,7 +120,7 @@ function sentenceOf(name: string): string {
       : 'Remove it, and use sslmode=verify-full';
     throw new InvalidUriError(`${name} asks for security, but has no effect here. ${fix}`);
   }
-  return `the parameter ${name} of the connection string has no effect. ${FIXES[name] ?? 'Remove it'}`;
+  return `the parameter ${name} of the connection string has no effect. ${Object.hasOwn(FIXES, name) ? FIXES[name] : 'Remove it'}`;
 }
 
 /** Returns whether the login must be bound to the TLS connection. `pg` has an option for it, and no parameter. */

@@ -32,7 +32,10 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** Within this time, the same signal counts once: npm passes on a Ctrl-C that the terminal has sent to the service, too. */
+/**
+ * Within this time, the same signal counts once: npm passes on a Ctrl-C that the terminal has sent to the service, too, and
+ * what ends a terminal may send SIGTERM after SIGHUP.
+ */
 const REPEAT_MS = 250;
 
 /** How often a process that npm started checks that npm's shell is still there. */
@@ -52,7 +55,8 @@ export function stopOnSignals(process: OwnProcess): AbortController {
   for (const name of ['SIGINT', 'SIGTERM']) {
     process.on(name, () => {
       if (!signal.aborted) return stopping.abort(name);
-      if (signal.reason === name && performance.now() < stoppedAt + REPEAT_MS) return;
+      const isSame = signal.reason === name || signal.reason === 'SIGHUP';
+      if (isSame && performance.now() < stoppedAt + REPEAT_MS) return;
       printProblem(process, `ended by a second signal, ${name}`);
       process.exit(1);
     });

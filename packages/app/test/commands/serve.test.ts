@@ -259,6 +259,12 @@ describe('Stopping', () => {
     for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
     expect(await service.ended).to.equal(0);
   });
+
+  it('counts a SIGHUP and the SIGTERM that follows it once', async () => {
+    const service = await serveHere();
+    for (const signal of ['SIGHUP', 'SIGTERM']) service.emit(signal);
+    expect(await service.ended).to.equal(0);
+  });
 });
 
 describe('A SIGHUP', () => {
