@@ -31,8 +31,8 @@ export interface PlantReader {
    *
    * # Rules for implementers
    *
-   * - Every plant between `after` and the last id of the page that was stored before the call, through any repository on
-   *   the storage, is on the page exactly once. A plant added during the call may or may not be on it.
+   * - Every plant that was stored before the call, through any repository on the storage, and whose id is between `after`
+   *   and the last id of the page, is on it exactly once. A plant added during the call may or may not be on it.
    * - The page has only plants that are stored durably: none of them can be undone.
    * - You decide whether to retry. A failover within the time limit costs time, not an error.
    *

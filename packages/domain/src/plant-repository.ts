@@ -33,8 +33,8 @@ export class OutcomeUnknownError extends Error {
  *
  * - Preserve names and tags exactly, including empty strings and U+0000, and keep an absent tag absent. Lone surrogates
  *   cannot occur, because `newPlant` rejects them.
- * - Recover without a restart: once the storage is usable again, including corrected credentials and permissions, so is
- *   the same repository. However often the storage fails, the number of connections stays the same.
+ * - Recover without a restart: once the storage is usable again, even if credentials or permissions had to be corrected,
+ *   the same repository is too. However often the storage fails, the number of connections stays the same.
  * - Errors are logged with their causes. No property or cause may contain credentials or a plant's name or tag: drop a
  *   cause that might.
  */
@@ -49,7 +49,7 @@ export interface PlantRepository {
    * # Rules for implementers
    *
    * - Taken: reject only once the other plant is durable. Visible does not mean durable: when you find a plant with the
-   *   id, of another call or of an earlier attempt of this one, make it durable before you settle.
+   *   id, from another call or an earlier attempt of this one, make it durable before you settle.
    * - Unavailable: reject only when nothing was sent, or what was sent is known to be refused or undone. A write without
    *   a reply stays unknown, even if a later attempt is refused.
    * - If the storage is configured in a way that can lose acknowledged writes, ask it to make this one durable. If it

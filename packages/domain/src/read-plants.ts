@@ -11,7 +11,7 @@ export class ReadPlants {
   }
 
   /**
-   * Resolves with the next plants in the order of their ids; with an empty page after the last one. Rejects with
+   * Resolves with the next plants in the order of their ids, or with an empty page after the last one. Rejects with
    * {@link PermissionDeniedError}, before the storage is asked, or as {@link PlantReader.read} does.
    *
    * @param timeLimitMs Milliseconds within which the call settles.

@@ -62,10 +62,10 @@ export interface TokenVerifier {
 
   /**
    * Resolves when a valid token would be accepted now; otherwise rejects with {@link TokenVerifierUnavailableError}.
-   * Settles within 2 seconds, whatever the verifier depends on does.
+   * Settles within 2 seconds, whatever its dependencies do.
    *
    * The adapter decides which outages to bridge, for example with cached results. While this rejects, `verify` accepts
-   * no token, so the service is not ready at once.
+   * no token, so a service that has just started is not ready yet.
    */
   ready(): Promise<void>;
 

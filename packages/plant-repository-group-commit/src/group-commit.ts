@@ -58,7 +58,7 @@ export class GroupCommit {
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
   #isClosed = false;
-  /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only plants that may be written are inserted again. */
+  /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only plants that an insert may have written are retried. */
   #isSending = true;
   #drained: (() => void) | undefined;
 
@@ -102,7 +102,7 @@ export class GroupCommit {
 
   /**
    * Accepts no more plants, and resolves when every plant is settled. After a second, gives up each plant that no insert
-   * may have written. Must be called only once.
+   * can have written. Must be called only once.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -133,7 +133,7 @@ export class GroupCommit {
     if (toLookUp.length > 0) await this.#lookUp(toLookUp);
     this.#attempts.end(attempt);
     const pending = attempt.plants.filter(({ isSettled }) => !isSettled);
-    // After a timeout, its plants are queued already.
+    // After a timeout, they are queued already.
     if (pending.length > 0 && !attempt.hasTimedOut) {
       const pauseMs = Math.max(...pending.map((plant) => plant.insertAgainAfterMs));
       await new Promise<void>((resolve) => this.#options.clock.after(pauseMs, resolve));
@@ -152,7 +152,7 @@ export class GroupCommit {
       const insert = () => storage.insert(attempt, availability.lost);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
-      // Without `take`, nothing was written, even if no server can be reached.
+      // If the storage never called `take`, nothing was sent, so nothing can be written.
       return { outcomes: attempt.sent ? 'no server' : 'not now', error };
     }
   }
@@ -172,7 +172,7 @@ export class GroupCommit {
     });
   }
 
-  /** Returns whether the mark of the committed plant with its id must be looked up. */
+  /** Tells one plant its outcome. Returns whether the mark that is committed under its id must be looked up. */
   #concludeOne(
     plant: PendingPlant,
     outcome: InsertOutcome,
@@ -189,7 +189,7 @@ export class GroupCommit {
     }
     if (written === 'unknown' || mustAct === 'batch') plant.suspect(together);
     if (mustAct === 'administrator') this.#reject(plant);
-    // An earlier insert may have written it before the rule that refuses it was added.
+    // An earlier insert may have written it, before the database had the rule that now refuses it.
     return written === 'id exists' || mustAct === 'plant';
   }
 
@@ -232,7 +232,7 @@ export class GroupCommit {
     return tracer.run(name, callers, command);
   }
 
-  /** Queues the plants of an attempt without a reply again, because another attempt may settle them. */
+  /** Queues the plants again when their attempt gets no reply, because another attempt may settle them. */
   #queueTimedOut({ sent = [] }: Attempt): void {
     const cause = new NoResponseError();
     for (const plant of sent) {
@@ -242,7 +242,7 @@ export class GroupCommit {
     this.#queueAgain(sent);
   }
 
-  /** Queues plants again: at the front, but suspects that are inserted alone at the back, so that they take turns. */
+  /** Queues plants again, at the front; suspects that are inserted alone go to the back, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
     if (!this.#isSending) this.#giveUpUnwritten(plants);
     const pending = plants.filter(({ isSettled }) => !isSettled);

@@ -103,7 +103,7 @@ export class PendingPlant implements MarkedPlant {
     if (outcome === 'not now' || outcome === 'unknown') this.#errorReplies += 1;
     if (typeof outcome === 'string') return meaning;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
-    // Otherwise, an earlier insert may have written it before the rule that refuses it was added.
+    // Otherwise, an earlier insert may have written it, before the database had the rule that refuses it.
     else if (!this.mayBeWritten) {
       const message = `the database refuses a plant that the service accepts (${outcome.code})`;
       this.#settle(new Error(message));

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
 import { LINGER_MS, type LingeringResponse } from './lingering-response.js';
 
-/** The failures for errors of Node.js. Any other error is a malformed request. */
+/** The failures for Node.js's error codes. Any other code means a malformed request. */
 const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
@@ -26,7 +26,7 @@ const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
  *              ├─ unread for too long ─► closed (Connections)                 │
  *              └─ closes ─► LingeringResponse: reads a little more ─► closed  │
  *
- * While the server stops (`drain`), every response closes.
+ * While the server stops (`drain`), every response closes its connection.
  */
 export class Connection {
   readonly socket: Socket;
@@ -45,7 +45,7 @@ export class Connection {
     return this.#last?.writableFinished === false;
   }
 
-  /** Adds the response to a request that was read. Returns a promise that resolves when all earlier ones are sent, if any. */
+  /** Adds the response to a request that was read. Resolves once all earlier ones are sent; `undefined` if none is owed. */
   add(response: LingeringResponse): Promise<void> | undefined {
     const earlier = this.#whenSent();
     this.#last = response;
@@ -75,7 +75,7 @@ export class Connection {
       this.closeAfterLast();
       this.#last?.req.destroy(failure);
     } else if (isArriving || socket.bytesRead === 0) {
-      // The request already has its response, or there was none.
+      // The request already has its response, or nothing was received.
       socket.destroy();
     } else {
       await this.#whenSent();
