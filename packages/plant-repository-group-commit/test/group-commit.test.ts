@@ -196,6 +196,14 @@ describe('A group commit', () => {
     await clock.runOut(0);
   });
 
+  it('takes no more plants once it closes', async () => {
+    const { fake, plants, add } = open();
+    const closing = plants.close();
+    await rejects(add(1n), new StorageUnavailableError('the storage is closed'));
+    await closing;
+    expect(fake.inserts).to.deep.equal([]);
+  });
+
   it('gives up unsent plants a second after it closes, and waits for the others', async () => {
     const limits = { ordinary: 1, suspects: 1, stragglers: 0 };
     const { fake, clock, plants, add, settled } = open({ limits });
