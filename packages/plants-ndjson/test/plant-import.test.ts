@@ -6,6 +6,7 @@ import {
   type NewPlant,
   OutcomeUnknownError,
   PermissionDeniedError,
+  PLANT_ID_RULE,
   PlantIdTakenError,
   type PlantRepository,
   StorageUnavailableError,
@@ -130,6 +131,14 @@ describe('An import', () => {
       expect(it.nextLine()).to.equal(nextLine);
     });
   }
+
+  it('names the rule that a line breaks', async () => {
+    const it = importInto();
+    const tooLarge = line(2n ** 63n);
+    await it.run(tooLarge);
+    const text = tooLarge.trimEnd();
+    expect(it.rejected).to.deep.equal([{ line: 1, error: 4005, message: PLANT_ID_RULE, text }]);
+  });
 
   const NOT_UTF8 = 'the line is not valid JSON: it is not UTF-8';
   for (const [what, content, error, message] of [
