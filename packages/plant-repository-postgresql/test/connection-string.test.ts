@@ -203,7 +203,7 @@ const REFUSED = `requiressl=2 require_auth=scram-sha-256 requirepeer=postgres ch
   sslcompression=1 sslsni=0 ssl_min_protocol_version=TLSv1.3 ssl_max_protocol_version=TLSv1.2 sslfactory=x
   sslpasswordcallback=x authenticationPluginClassName=x sslaccept=strict sslidentity=/x sslmode=REQUIRE sslmode=on
   sslmode= SSLMODE=require sslMode=require Ssl=true ssl=require ssl=yes ssl=%7B%22rejectUnauthorized%22%3Afalse%7D
-  sslNegotiation=direct sslnegotiation=always oauth_issuer=x authtype=x tls=true encrypt=true`;
+  sslNegotiation=direct sslnegotiation=always oauth_issuer=x authtype=x tls=true encrypt=true verify=full`;
 
 describe('A parameter', () => {
   for (const parameter of REPORTED.split(/\s+/)) {
