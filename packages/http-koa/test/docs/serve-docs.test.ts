@@ -96,6 +96,7 @@ describe('The docs', () => {
     const again = { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' };
     const { status, fields } = await get('/docs', again);
     expect([status, fields.etag]).to.deep.equal([304, etag]);
+    expect(fields).to.include.keys('x-request-id');
   });
 
   it('contain the files of Swagger UI as published', async () => {
