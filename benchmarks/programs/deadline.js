@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** That of the service. */
+/** The deadline of the service. */
 const DEADLINE_MS = 15_000;
 
 /** Returns a store for {@link serve} with a deadline. Every error is "unknown": the plant may be stored. */
