@@ -79,6 +79,8 @@ export function mongoUriProblem(uri: string): string | undefined {
   try {
     const client = new MongoClient(uri, OPTIONS);
     const { options } = client;
+    // Part of a password with an `@` and a slash, which must be percent-encoded.
+    if (urlOf(uri).pathname.includes('@')) return HOSTS;
     const database = databaseOf(uri, client);
     return databaseProblem(database) ?? poolProblem(options) ?? tlsFileProblem(options);
   } catch {

@@ -27,6 +27,8 @@ const INVALID: Readonly<Record<string, string>> = {
   'mongodb://gardener:s3cret@host:port/': FORM,
   'mongodb://gardener:s3/cret@host/': FORM,
   'mongodb://gardener:s3%cret@host/': FORM,
+  'mongodb://gardener:a@s3/cret@host/': FORM,
+  'mongodb://gardener:a@s3?cret@host/': FORM,
   'mongodb://gardener:s3cret': FORM,
   'mongodb://gardener:s3cret,host/': FORM,
   'mongodb+srv://gardener:s3cret@host:27017/': FORM,
