@@ -9,7 +9,7 @@ COPY . .
 RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
 ARG BUILD_VERSION BUILD_COMMIT
-RUN node scripts/identify.js
+RUN node scripts/write-version.js
 # Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of
 # dependencies go, licences stay. deploy/test/image.test.ts runs this instruction.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \

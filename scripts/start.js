@@ -38,5 +38,5 @@ if (builtFolders().some(isOutOfDate)) {
   });
   if (status !== 0) process.exit(status ?? 1);
 }
-await import('./identify.js');
+await import('./write-version.js');
 await import('../packages/app/bin/plant-store.js');

@@ -62,7 +62,7 @@ if (!existsSync('node_modules/mocha')) {
   process.stderr.write('The dependencies are not installed: run npm ci first.\n');
   process.exit(1);
 }
-await import('./identify.js');
+await import('./write-version.js');
 const failed = Object.keys(STEPS).filter((step) => {
   const [program, ...args] = STEPS[step];
   const path = `node_modules/${program}`;

@@ -31,7 +31,7 @@ export function service(name: string, checkout = root): Subject {
 
 /** Returns the peer in a file of `programs`. */
 export function peer(name: string, file: string): Subject {
-  return { name, program: join(root, 'benchmarks/programs', file), env: {} };
+  return { name, program: join(root, 'benchmarks/peers', file), env: {} };
 }
 
 /** Starts a subject with `NODE_ENV=production`. Resolves when it listens. It is killed when this process exits. */

@@ -1,8 +1,8 @@
 import { needsMongod } from '@plant-store/test-servers/mongod';
 import { slowPackage } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
-import { root } from '../../test/root.js';
-import { run } from '../../test/run.js';
+import { root } from '../../test/support/root.js';
+import { run } from '../../test/support/run.js';
 
 const FILE =
   'packages/plant-repository-mongodb/dist/test/mongo-plant-repository.driver-facts.test.js';

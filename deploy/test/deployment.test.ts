@@ -4,7 +4,7 @@ import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/test-servers/se
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { withReal } from '../../test/documents/support/snippet.js';
-import { read, root, temporaryFolder } from '../../test/root.js';
+import { read, root, temporaryFolder } from '../../test/support/root.js';
 import { findChecker } from './support/checkers.js';
 import {
   documentedDefaults,

@@ -9,9 +9,9 @@ import {
   watch,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import { filesIn, readManifest } from '../../test/manifest.js';
-import { read, root, temporaryFolder } from '../../test/root.js';
-import { run } from '../../test/run.js';
+import { filesIn, readManifest } from '../../test/support/manifest.js';
+import { read, root, temporaryFolder } from '../../test/support/root.js';
+import { run } from '../../test/support/run.js';
 import { documentedDefaults } from './support/documented-settings.js';
 
 /** Larger than the service needs today, so that an adapter with another driver fits. */
@@ -84,7 +84,10 @@ describe('The application in the image', function () {
   });
 
   it('is built for a supported Node.js, and does not run as root', () => {
-    expect(context().included).to.include.members(['tsconfig.base.json', 'scripts/identify.js']);
+    expect(context().included).to.include.members([
+      'tsconfig.base.json',
+      'scripts/write-version.js',
+    ]);
     expect(instructions('RUN').join()).to.include('tsc -b packages/app');
     const [, major] = /node:(\d+)-/.exec(instructions('FROM').at(-1) ?? '') ?? [];
     expect(Number(major)).to.be.at.least(20);

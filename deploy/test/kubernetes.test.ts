@@ -9,7 +9,7 @@ import {
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { withReal } from '../../test/documents/support/snippet.js';
-import { read, root, temporaryFolder } from '../../test/root.js';
+import { read, root, temporaryFolder } from '../../test/support/root.js';
 import { type Checker, findChecker } from './support/checkers.js';
 import { documentedDefaults, FREE_ADDRESSES, gracePeriod } from './support/documented-settings.js';
 

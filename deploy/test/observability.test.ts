@@ -8,8 +8,8 @@ import {
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { anchorsOf, filesBelow } from '../../test/markdown.js';
-import { read, root, temporaryFolder } from '../../test/root.js';
+import { anchorsOf, filesBelow } from '../../test/support/markdown.js';
+import { read, root, temporaryFolder } from '../../test/support/root.js';
 import { type Checker, findChecker } from './support/checkers.js';
 
 const RUNBOOK = 'docs/runbook.md';

@@ -14,7 +14,7 @@ import {
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { snippet, withReal } from '../../test/documents/support/snippet.js';
-import { root, temporaryFolder } from '../../test/root.js';
+import { root, temporaryFolder } from '../../test/support/root.js';
 
 const PRELOAD = pathToFileURL(join(root, 'deploy/test/support/tracing-preload.js')).href;
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */

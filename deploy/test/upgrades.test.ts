@@ -13,7 +13,7 @@ import {
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { BSON, type Document, MongoClient } from 'mongodb';
-import { read, root } from '../../test/root.js';
+import { read, root } from '../../test/support/root.js';
 
 /** What each release has written, when it got the plants of `plants.ndjson`. */
 const FIXTURES = 'deploy/test/upgrades';

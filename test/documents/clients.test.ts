@@ -13,7 +13,7 @@ import {
   TOKEN,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import { root, temporaryFolder } from '../root.js';
+import { root, temporaryFolder } from '../support/root.js';
 
 const run = promisify(execFile);
 const clients = join(root, 'examples/clients');

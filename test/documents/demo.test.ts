@@ -1,7 +1,7 @@
 import { needsMongod } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { root } from '../root.js';
-import { run } from '../run.js';
+import { root } from '../support/root.js';
+import { run } from '../support/run.js';
 import { snippet } from './support/snippet.js';
 
 interface Figures {

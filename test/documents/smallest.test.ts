@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
 import { postPlant } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import { readDocument } from '../markdown.js';
-import { root, temporaryFolder } from '../root.js';
-import { run } from '../run.js';
+import { readDocument } from '../support/markdown.js';
+import { root, temporaryFolder } from '../support/root.js';
+import { run } from '../support/run.js';
 import { snippet, withReal } from './support/snippet.js';
 import { Terminal } from './support/terminal.js';
 

@@ -8,10 +8,10 @@ import { expect } from 'chai';
 import { publint } from 'publint';
 import { snippet, withReal } from '../documents/support/snippet.js';
 import { Terminal } from '../documents/support/terminal.js';
-import { filesIn, published, readManifest, tarballOf } from '../manifest.js';
-import { filesBelow, readDocument } from '../markdown.js';
-import { read, root, temporaryFolder } from '../root.js';
-import { run } from '../run.js';
+import { filesIn, published, readManifest, tarballOf } from '../support/manifest.js';
+import { filesBelow, readDocument } from '../support/markdown.js';
+import { read, root, temporaryFolder } from '../support/root.js';
+import { run } from '../support/run.js';
 
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
 const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { needsProgram } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { ProjectCopy } from '../documents/support/project-copy.js';
-import { published, readManifest, tarballOf } from '../manifest.js';
-import { root } from '../root.js';
+import { published, readManifest, tarballOf } from '../support/manifest.js';
+import { root } from '../support/root.js';
 
 /** Nothing of the machine's own settings. */
 const GIT = {
@@ -52,7 +52,9 @@ describe('A release', function () {
 
   /** What a build in the copy calls itself, with these variables set. */
   function identity(given = {}): { version: string; commit?: string } {
-    execFileSync(process.execPath, [path('scripts/identify.js')], { env: { ...env, ...given } });
+    execFileSync(process.execPath, [path('scripts/write-version.js')], {
+      env: { ...env, ...given },
+    });
     const command = [path('packages/app/bin/plant-store.js'), '--version'];
     const version = execFileSync(process.execPath, command, { encoding: 'utf8' });
     const build = JSON.parse(read('packages/app/dist/src/build.json'));

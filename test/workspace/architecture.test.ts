@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { packageFiles, violations } from '../architecture.js';
+import { packageFiles, violations } from '../support/architecture.js';
 
 const project = packageFiles();
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { read } from '../root.js';
+import { read } from '../support/root.js';
 
 describe('npm ci --omit=dev --omit=optional', () => {
   it('does not install TypeScript, an optional peer dependency of valibot', () => {

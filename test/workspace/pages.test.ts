@@ -9,8 +9,8 @@ import {
   type Markdown,
   readDocument,
   readDocuments,
-} from '../markdown.js';
-import { read, root } from '../root.js';
+} from '../support/markdown.js';
+import { read, root } from '../support/root.js';
 
 const documents = readDocuments(root);
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
-import { root } from '../../../test/root.js';
-import { run } from '../../../test/run.js';
+import { root } from '../../../test/support/root.js';
+import { run } from '../../../test/support/run.js';
 
 const checkers = join(root, '.cache/checkers');
 

@@ -1,4 +1,4 @@
-import { read } from '../../../test/root.js';
+import { read } from '../../../test/support/root.js';
 
 const page = read('docs/configuration.md');
 

@@ -4,7 +4,7 @@ import type { Build } from '@plant-store/http-koa';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 
-/** Written by `scripts/identify.js`. */
+/** Written by `scripts/write-version.js`. */
 const IDENTITY = './build.json';
 
 /** Identifies what runs. A build without an identity, such as one by `tsc` alone, knows the version of its manifest. */

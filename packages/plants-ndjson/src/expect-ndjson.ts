@@ -7,8 +7,10 @@ export class NotNdjsonError extends Error {
   readonly code = 'NOT_NDJSON';
 }
 
-const RESTORE = 'Restore it into a database, and export it from there: see docs/files.md';
-const CONVERT = 'Convert it with a tool that keeps every digit of the ids: see docs/files.md';
+const RESTORE =
+  'Restore it into a database, and export it from there: see docs/import-and-export.md';
+const CONVERT =
+  'Convert it with a tool that keeps every digit of the ids: see docs/import-and-export.md';
 const jq = (filter: string) =>
   `Convert it with jq -c ${filter} (1.7 or later: 1.6 rounds large ids)`;
 const EACH = 'Write a JSON object in each line: {"id":1,"name":"Monstera"}';

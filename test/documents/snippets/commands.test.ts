@@ -8,7 +8,7 @@ import {
   TOKEN,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import { read } from '../../root.js';
+import { read } from '../../support/root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { temporaryFolder } from '../../root.js';
-import { run } from '../../run.js';
+import { temporaryFolder } from '../../support/root.js';
+import { run } from '../../support/run.js';
 
 const NOT_COPIED = /[\\/]\.git$/;
 /** Large, and not changed by a tutorial: the libraries of a folder, and the programs of the tests. */

@@ -1,5 +1,5 @@
-import { readDocument } from '../../markdown.js';
-import { root } from '../../root.js';
+import { readDocument } from '../../support/markdown.js';
+import { root } from '../../support/root.js';
 
 /** Returns the text of the only block of a page with this beginning, for a test that runs it. */
 export function snippet(page: string, beginning: string): string {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { type Running, watch } from '@plant-store/test-servers/service-process';
-import { root, temporaryFolder } from '../../root.js';
+import { root, temporaryFolder } from '../../support/root.js';
 
 const LEFT_OUT = new Set(['.git', '.cache']);
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import { temporaryFolder } from '../../root.js';
+import { temporaryFolder } from '../../support/root.js';
 import { MARK, TOKEN, VISITOR_TOKEN } from './requests.js';
 
 /** One token with every permission, and one with none. */

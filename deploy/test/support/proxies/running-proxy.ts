@@ -7,7 +7,7 @@ import { certificates } from '@plant-store/test-servers/certificates';
 import { findProgram } from '@plant-store/test-servers/programs';
 import { type Running, watch } from '@plant-store/test-servers/service-process';
 import { withReal } from '../../../../test/documents/support/snippet.js';
-import { read, root, temporaryFolder } from '../../../../test/root.js';
+import { read, root, temporaryFolder } from '../../../../test/support/root.js';
 import { http1Client, type Target } from './clients.js';
 
 /** Where each configuration has the certificate, and its private key. */

@@ -17,9 +17,9 @@ const ID = '9007199254740993';
 const LINES = 5000;
 const parseNewPlant = newPlantParser('the line');
 
-describe('The commands of docs/files.md', function () {
+describe('The commands of docs/import-and-export.md', function () {
   this.timeout(60_000);
-  const block = (beginning: string) => snippet('docs/files.md', beginning);
+  const block = (beginning: string) => snippet('docs/import-and-export.md', beginning);
   const line = block('{"id"');
   const another = line.replace(ID, '7');
   let terminal: Terminal;

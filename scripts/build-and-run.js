@@ -1,6 +1,6 @@
 // `npm run database` and others: builds a project, then runs a program.
 //
-//   node scripts/run.js PROJECT PROGRAM [ARGUMENT...]
+//   node scripts/build-and-run.js PROJECT PROGRAM [ARGUMENT...]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
