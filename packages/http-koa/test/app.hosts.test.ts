@@ -139,7 +139,7 @@ describe('A host', () => {
   });
 
   for (const own of [true, false]) {
-    it(`keeps a header and a cookie of its host, under koa-compress, on a ${own ? '`createServer`' : 'Node.js'} server`, async () => {
+    it(`keeps the host's header and cookie, under koa-compress, on a ${own ? '`createServer`' : 'Node.js'} server`, async () => {
       const app = new Koa();
       app.use(async (ctx, next) => {
         ctx.set('X-Host', 'mine');
@@ -205,7 +205,7 @@ describe('A host', () => {
     expect(embedding.failed).to.have.length(2);
   });
 
-  it('reports a body that ends early as a malformed request, with status 499', async () => {
+  it('reports a body that ends early as malformed, with status 499', async () => {
     const socket = new Socket();
     const { observer } = embedding.dependencies;
     const begun = () => socket.destroy();

@@ -110,7 +110,7 @@ describe("A host's middleware", () => {
         expect([...embedding.plants]).to.deep.equal([]);
       });
 
-      it(`with ${how} while the plant is being stored replaces the response, not the write`, async () => {
+      it(`with ${how} during the write replaces the response, not the write`, async () => {
         const [storing, mayStore, stored] = [signal(), signal(), signal()];
         const add = async ({ id }: NewPlant): Promise<void> => {
           storing.give();
@@ -171,7 +171,7 @@ describe("A host's middleware", () => {
       expect((await fetch(`${url}/green/nursery/mine`)).status).to.equal(200);
     });
 
-    it('does not change the methods in `Allow`, even if it is a router', async () => {
+    it('does not change the methods in `Allow`, even as a router', async () => {
       const router = new Router().all('/plants', (_, next) => next());
       const app = new Koa().use(router.routes()).use(plantStoreRoutes(embedding.dependencies));
       const url = await embedding.serve(app, false);

@@ -53,7 +53,7 @@ describe('The application', () => {
     expect(embedding.ended.at(-1)).to.include({ client: 'test', error: 4290 });
   });
 
-  it('reports every request once with its response id, even if it cannot be parsed', async () => {
+  it('reports every request once with its response id, even an unparsable one', async () => {
     const begun = performance.now();
     const { url, send } = await start();
     await send(MONSTERA, { 'x-request-id': 'a' });

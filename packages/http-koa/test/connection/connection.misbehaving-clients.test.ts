@@ -54,7 +54,7 @@ describe('A client', () => {
     return { server, ...(await embedding.client(server)) };
   }
 
-  it('that never sends its body gets a 304 for a document that it has', async () => {
+  it('that never sends its body gets a 304 for an unchanged document', async () => {
     const { socket } = await start();
     const headers = 'Host: localhost\r\nIf-None-Match: *\r\nContent-Length: 1';
     socket.write(`GET /openapi.json HTTP/1.1\r\n${headers}\r\n\r\n`);
@@ -117,7 +117,7 @@ describe('A client', () => {
     });
   });
 
-  it('that does not read its responses is cut off, even after several checks', async () => {
+  it('that does not read responses is cut off, even after several checks', async () => {
     const timeLimitMs = 2 * CHECK_INTERVAL_MS;
     const limits = { headersTimeout: timeLimitMs, requestTimeout: timeLimitMs };
     const { socket, accepted } = await start(limits);
@@ -176,7 +176,7 @@ describe('A client', () => {
     expect(accepted.bytesRead).to.be.below(2 * READYZ.length);
   });
 
-  it('that does not close after a closing response is cut off after 500 ms', async () => {
+  it('that ignores a closing response is cut off after 500 ms', async () => {
     const { socket, accepted } = await start();
     socket.allowHalfOpen = true;
     const begun = performance.now();

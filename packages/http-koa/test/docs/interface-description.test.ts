@@ -91,7 +91,7 @@ describe('The interface description', () => {
     expect(printed.info.license.name).to.equal('MIT');
   });
 
-  it('has the public address, or a server variable that is this machine by default', () => {
+  it('has the public address, or a server variable with a local default', () => {
     const urls = (options: DescriptionOptions) =>
       interfaceDescription(options).servers.map(({ url, variables }) => [
         url,
@@ -151,7 +151,7 @@ describe('The interface description', () => {
     expect(text).not.to.match(/(?<!\\)""|undefined/);
   });
 
-  it('starts with an example that every tool can read, before one above 2^53', () => {
+  it('starts with an example that every tool reads, before one above 2^53', () => {
     const { content } = printed.paths['/plants'].post.requestBody;
     const examples: { value: { id: number } }[] = Object.values(
       content['application/json'].examples,

@@ -71,7 +71,7 @@ describe('The docs', () => {
   });
 
   for (const [path, type] of Object.entries(TYPES)) {
-    it(`serve ${path} to GET and HEAD, with 304 if the client has it`, async () => {
+    it(`serve ${path} to GET and HEAD, with 304 if it is unchanged`, async () => {
       const { status, fields, bytes } = await get(path);
       expect(status).to.equal(200);
       expect(bytes).to.have.length.above(0);

@@ -11,7 +11,7 @@ describe('The response to an error that is not listed', () => {
 });
 
 describe('The failures', () => {
-  it('are reported if the service caused them, and carry `Retry-After: 1` if temporary', () => {
+  it('are reported if the service caused them; temporary ones carry `Retry-After: 1`', () => {
     const all = Object.entries<Failure>(failures);
     expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
       'INTERNAL',

@@ -22,7 +22,7 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(chunks).to.have.length.below(30);
   });
 
-  it('is joined into larger ones for a reader that waits for its end', async () => {
+  it('is joined into larger ones for readers that await the whole body', async () => {
     request.isReadWhole = true;
     request.on('data', (chunk) => read.push(chunk)).read(0);
     for (const [at, byte] of BYTES.entries()) {
