@@ -86,7 +86,7 @@ describeOnMongod('The credentials of the service', () => {
     expect(changes().filter((it) => it === 'refused')).to.have.length(1);
   }
 
-  it('that are wrong from the start are reported once, and plants are refused', async () => {
+  it('that are wrong from the start are reported once; plants are refused', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
     await rejects(add(), StorageUnavailableError);
@@ -99,7 +99,7 @@ describeOnMongod('The credentials of the service', () => {
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
-  it('are sent again on another connection when a login is lost without a sign', async () => {
+  it('are sent again on another connection when a login is silently lost', async () => {
     network.loseResponses(...Array<'silence'>(LOST_LOG_INS).fill('silence'));
     open();
     await repository.add(plant(-1n), LONG_LIMIT_MS);
@@ -141,7 +141,7 @@ describeOnMongod('The credentials of the service', () => {
     ['insert', [{ role: 'read', db: DATABASE }]],
     ['read', ['inserter']],
   ] as const) {
-    it(`that do not permit to ${lacking} refuse plants, and reveal nothing, until they do`, async () => {
+    it(`without permission to ${lacking} refuse plants until granted, and reveal nothing`, async () => {
       await change({ updateUser: 'writer', roles });
       open();
       await expectRefused('the user may not read and insert them');

@@ -46,7 +46,7 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  it('is taken if a foreign document has its id as another numeric type', async () => {
+  it('is taken if a foreign document holds its id as another number type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
     const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
@@ -59,7 +59,7 @@ describeOnMongod('A plant', () => {
     expect(reasons).to.deep.equal([...Array(5).fill('PlantIdTakenError'), 'stored']);
   });
 
-  it('is reported as stored, not taken, if the replies to its inserts are lost', async () => {
+  it('is reported as stored, not taken, if replies to inserts are lost', async () => {
     const network = await networkInFrontOf(set.members[0]?.port ?? 0);
     const { repository: proxied } = open(uriThrough(network), collection);
     try {
@@ -74,7 +74,7 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
-  it('takes one insert with a time limit, and a look-up if its id exists', async () => {
+  it('takes one insert with a time limit, and a look-up on conflict', async () => {
     const weakened = `${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`;
     ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);

@@ -132,7 +132,7 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     'X.509': () => `mongodb://${network.host}/?directConnection=true&${server.x509}`,
   };
   for (const [mechanism, uri] of Object.entries(overTls)) {
-    it(`stores plants over TLS with ${mechanism}, even after an outage, and reveals no secret`, async () => {
+    it(`stores plants over TLS with ${mechanism}, even after outages, revealing no secret`, async () => {
       const collection = freshCollection();
       const repository = mongoPlantRepository({ uri: uri(), collection });
       try {

@@ -28,7 +28,7 @@ const NAMESPACES = ['--net', '--mount'];
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
 describe('Without a server that responds', () => {
-  it('a cluster is named whose SRV record no name server returns in time', async () => {
+  it('a cluster is named whose SRV record is not resolved in time', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');
     const servers = getServers();
@@ -78,7 +78,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
 
   afterEach(() => network.close());
 
-  it('a plant that was added before the server started is stored and durable', async () => {
+  it('a plant added before the server started is stored and durable', async () => {
     const { repository, events } = open(uriThrough(network));
     const adding = repository.add(plant(1n), LONG_LIMIT_MS);
     await events.first('storage unreachable');
@@ -135,7 +135,7 @@ describeOnMongod('With a name server that never responds, and a second one that 
     }
   });
 
-  it('a store starts, names the host, and comes back after a server restart', async () => {
+  it('a store starts, names the host, and recovers after a server restart', async () => {
     const script = join(import.meta.dirname, 'support/dead-name-server.js');
     const args = [...NAMESPACES, process.execPath, script];
     const { stdout } = await promisify(execFile)('unshare', args);

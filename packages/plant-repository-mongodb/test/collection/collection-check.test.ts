@@ -36,7 +36,7 @@ describeOnMongod('The collection', () => {
     return (found as Document).options.validator;
   }
 
-  it('is created with its validator and write concern majority, even after it was dropped', async () => {
+  it('is created with validator and majority write concern, even after a drop', async () => {
     const writeConcerns: unknown[] = [];
     client.on('commandStarted', ({ commandName, command }) => {
       if (commandName === 'create') writeConcerns.push(command.writeConcern);
@@ -70,7 +70,7 @@ describeOnMongod('The collection', () => {
     expect(events.all).to.deep.equal([]);
   });
 
-  it('cannot be created in a database whose name differs from another only in case', async () => {
+  it('cannot be created in a database whose name differs only in case', async () => {
     await run();
     const checkIn = (name: string) => checkOn(client.db(name), false)();
     await rejects(checkIn(DATABASE.toUpperCase()), {

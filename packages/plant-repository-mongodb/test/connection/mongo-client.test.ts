@@ -202,7 +202,7 @@ describe('The files for TLS', () => {
   const problemWith = (files: Record<string, string>) =>
     mongoUriProblem(`mongodb://host/?tls=true&${new URLSearchParams(files)}`);
 
-  it('are accepted when they are valid, even with an encrypted key and its password', () => {
+  it('are accepted if valid, even with an encrypted key and its password', () => {
     const format = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
     const secret = createPrivateKey(key).export({ ...format, passphrase: PASSPHRASE });
     const encrypted = write('secret.pem', `${certificate}${secret}`);

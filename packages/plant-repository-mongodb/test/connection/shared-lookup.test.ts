@@ -31,7 +31,7 @@ describe('The look-up of the names of servers', () => {
       lookup(HOST, options, (error, ...found) => (error ? reject(error) : resolve(found)));
     });
 
-  it('finds every address, or the first one when a connection can use only one', async () => {
+  it('finds every address, or the first if a connection can use one', async () => {
     const all = lookUp({ all: true, hints: 0 });
     respond();
     deepEqual(await all, [ADDRESSES]);
@@ -52,7 +52,7 @@ describe('The look-up of the names of servers', () => {
     deepEqual(await lookUp(), [ADDRESSES]);
   });
 
-  it('uses the latest result if the name server fails, unless the name is gone', async () => {
+  it('keeps the latest result when look-ups fail, unless the name is gone', async () => {
     const found = lookUp();
     respond();
     await found;
