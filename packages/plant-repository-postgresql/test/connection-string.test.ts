@@ -246,7 +246,7 @@ describe('A parameter', () => {
     });
   }
 
-  it('gives TLS with the authority of a file, whichever mode is asked for', () => {
+  it('gives TLS with the authority of a file, whatever the requested mode', () => {
     const { authority } = certificates;
     expect(tlsOf(`${URI}?sslrootcert=${authority}`)).to.equal('verified');
     expect(tlsOf(`${URI}?sslmode=require&sslrootcert=${authority}`)).to.equal('verified');

@@ -87,7 +87,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     });
   }
 
-  it('is not reachable, rather than slow, while only new connections get no response', async () => {
+  it('is unreachable, rather than slow, while only new connections get no response', async () => {
     const other = postgresqlPlantRepository({ uri: server.uri('plant_store') });
     await untilReady(other);
     process.kill(server.pid, 'SIGSTOP');
@@ -100,7 +100,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
-  it('stores other plants while rows are locked, and the blocked ones after a rollback', async () => {
+  it('stores other plants while rows are locked; blocked ones after a rollback', async () => {
     const adding = (first: number, count: number, timeLimitMs: number) =>
       Array.from({ length: count }, (_, at) => repository.add(plant(first + at), timeLimitMs));
     await server.run(`BEGIN; INSERT INTO plant_store.plants
@@ -150,7 +150,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
-  it('is ready again after the connection of its write check is lost silently', async () => {
+  it("is ready again after its write check's connection is lost silently", async () => {
     const network = await FaultyNetwork.before(server.port, 'FROM plants WHERE false');
     const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
     const remote = postgresqlPlantRepository({ uri });
@@ -165,7 +165,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
-  it('uses few backends for abandoned pages, and reads again when the lock ends', async () => {
+  it('uses few backends for abandoned pages, and reads again when unlocked', async () => {
     await locked(async () => {
       const reading = Array.from({ length: 40 }, () =>
         rejects(repository.read({ limit: 1 }, 1_000), { code: 'STORAGE_UNAVAILABLE' }),
@@ -177,7 +177,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     await untilReady(repository);
   });
 
-  it('closes in time while its insert waits for a lock, and leaves no backend', async () => {
+  it('closes in time while an insert awaits a lock, leaving no backend', async () => {
     await locked(async () => {
       await rejects(repository.add(plant(1), 300), { code: 'OUTCOME_UNKNOWN' });
       await repository.close();
@@ -250,7 +250,7 @@ describeOnPostgresql('A primary and a synchronous standby', function () {
     expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
   });
 
-  it('report true outcomes when the old primary lives, and its connections are cut later', async () => {
+  it("report true outcomes when the old primary's connections are cut late", async () => {
     await createDuring(1_500, async (creates) => {
       await standby.promote();
       network.leadTo(standby.port);

@@ -161,7 +161,7 @@ describeOnPostgresql('a store', () => {
     await isStored();
   });
 
-  it('never reports a plant as stored if an administrator cancels its wait for standbys', async () => {
+  it('never reports a plant as stored when its standby wait is cancelled', async () => {
     await server.run('ALTER ROLE plant_store SET client_min_messages = error');
     await server.withSetting('synchronous_standby_names', 'none', async () => {
       const outcome = rejects(open().add(monstera, 4_500.5), { code: 'OUTCOME_UNKNOWN' });
@@ -174,7 +174,7 @@ describeOnPostgresql('a store', () => {
     });
   });
 
-  it('stores nothing, and is not ready, if the server does not flush files', async () => {
+  it('stores nothing and is not ready if fsync is off', async () => {
     const repository = open();
     await server.withSetting('fsync', 'off', async () => {
       await untilNotReady(repository, /fsync is off/);
@@ -279,7 +279,7 @@ describeOnPostgresql('a store', () => {
       server.run(`CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql
         AS 'SELECT true'`);
 
-    it('never reports a taken id as a bug before the standby has the plant', async () => {
+    it('never reports taken ids as bugs before the standby has the plant', async () => {
       const repository = await openFirst();
       await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
       await beginRecovery();
@@ -313,7 +313,7 @@ describeOnPostgresql('a store', () => {
     });
   });
 
-  it('keeps the sentence of the server when a permission of another object is missing', async () => {
+  it("keeps the server's message when a permission on another object is missing", async () => {
     // From PostgreSQL 17, it has a fourth parameter.
     const [found] = await server.rows(`SELECT oid::regprocedure::text AS emit FROM pg_proc
       WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype`);

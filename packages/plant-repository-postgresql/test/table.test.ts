@@ -179,7 +179,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
   });
 
-  it('gives each plant its own outcome if a column appears during an insert', async () => {
+  it('gives each plant its own outcome when a column appears mid-insert', async () => {
     const uri = await created(`
       CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL);
       CREATE TABLE gate (); GRANT SELECT ON gate TO plant_store;
@@ -201,7 +201,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(outcomes).to.deep.equal(['unusable', 'stored', 'stored']);
   });
 
-  it('may skip a plant through a trigger; only the others are reported as stored', async () => {
+  it('may skip a plant through a trigger; only others are reported stored', async () => {
     const uri = await created(`${CREATE_TABLE};
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
