@@ -73,7 +73,7 @@ describe('A group commit repository', () => {
     await rejects(repository.read({ limit: 5 }, 0), { message: 'there is no time left' });
   });
 
-  it('reads a page again when a frozen server has taken half of the time', async () => {
+  it('reads a page again when half the time passes without a reply', async () => {
     let attempts = 0;
     open({
       async page(_, signal) {

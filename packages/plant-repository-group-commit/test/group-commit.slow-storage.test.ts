@@ -147,7 +147,7 @@ describe('A slow storage', function () {
     });
   }
 
-  it('that has lost a shard stores every other plant at 10 lost a second', async () => {
+  it('without a shard stores all other plants at 10 lost a second', async () => {
     slow.lostShard = 'silent';
     const arrive = (everyMs: number, parity: number) => {
       for (let at = 1; at < 40_000; at += everyMs) {

@@ -52,7 +52,7 @@ async function openBusy() {
 }
 
 describe('Batches', () => {
-  it('have all plants that are added in a turn of the event loop', async () => {
+  it('have all plants that are added in one event loop turn', async () => {
     const { fake, add } = open();
     // Callbacks of the same turn, as of several connections.
     for (const id of [1n, 2n, 3n]) setImmediate(() => void add(id));
@@ -143,7 +143,7 @@ describe('A plant that is inserted again', () => {
     });
   }
 
-  it('waits for 50 ms each time if no reply has come or its id exists', async () => {
+  it('always waits 50 ms if no reply came or its id exists', async () => {
     const same = Array(7).fill(50);
     expect(await pauses((insert) => insert.fail())).to.deep.equal(same);
     expect(await pauses((insert) => insert.reply('id exists'))).to.deep.equal(same);
@@ -204,7 +204,7 @@ describe('A group commit', () => {
     expect(fake.inserts).to.deep.equal([]);
   });
 
-  it('gives up unsent plants a second after it closes, and waits for the others', async () => {
+  it('gives up unsent plants a second after closing, and awaits the others', async () => {
     const limits = { ordinary: 1, suspects: 1, stragglers: 0 };
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
@@ -216,7 +216,7 @@ describe('A group commit', () => {
     expect(fake.inserts.flatMap(({ ids }) => ids)).not.to.include(2n);
   });
 
-  it('gives up what turns out not to be written after it has closed', async () => {
+  it('gives up plants that turn out to be unwritten after it closed', async () => {
     const { fake, clock, plants, add, settled } = open();
     const refused = rejects(add(1n), StorageUnavailableError).then(() => clock.now());
     clock.after(1_500, () => {
@@ -312,7 +312,7 @@ describe('A plant that is added', () => {
     expect(events.map(({ type }) => type)).not.to.include('plant refused');
   });
 
-  it('is refused at once when unusable storage, size or time rule it out', async () => {
+  it('is refused at once if storage, size or time rule it out', async () => {
     const rejection = new StorageUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, rejection } });
     await rejects(add(1n), { message: `the plant was not stored: ${rejection.message}` });
