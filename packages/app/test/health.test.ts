@@ -23,7 +23,7 @@ describe('The health of the service', () => {
   afterEach(() => health.stop());
 
   for (const what of ['storage', 'token verifier']) {
-    it(`is bad until the ${what} was reached, and good in a later outage`, async () => {
+    it(`is bad until the ${what} was reached, and good in later outages`, async () => {
       const [part, other] = [newPart(outage), newPart()];
       health = what === 'storage' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.
@@ -37,7 +37,7 @@ describe('The health of the service', () => {
     });
   }
 
-  it('asks each part once for all callers, and none after both were reached', async () => {
+  it('asks each part once for all callers, never after both were reached', async () => {
     const [storage, tokens] = [newPart(), newPart()];
     const running = process.getActiveResourcesInfo();
     health = new Health(storage, tokens);
@@ -54,7 +54,7 @@ describe('The health of the service', () => {
     expect(health.isReady).to.equal(true);
   });
 
-  it('is bad as soon as the service begins to stop, even during a check', async () => {
+  it('is bad once the service begins to stop, even during a check', async () => {
     const storage = newPart(outage);
     health = new Health(storage, newPart());
     const during = rejects(health.ready(), new StoppingError('the service is stopping'));
@@ -67,7 +67,7 @@ describe('The health of the service', () => {
 });
 
 describe('Why a part of the service is not ready', () => {
-  it('is undefined when it is ready at once, or while it may still connect', async () => {
+  it('is undefined when it is ready, or while it may still connect', async () => {
     const problems = [undefined, new StorageUnavailableError('no server yet'), undefined];
     const ready = async () => {
       const problem = problems.shift();

@@ -51,7 +51,7 @@ describe('plant-store import', () => {
     expect(it.stdout()).to.equal('');
   });
 
-  it('imports every plant exactly once across a kill, a SIGTERM and a resume', async function () {
+  it('imports every plant exactly once across a kill, SIGTERM and resume', async function () {
     await needsMongod.call(this);
     const env = await newStore();
     const file = write(numbered(MANY));
@@ -127,7 +127,7 @@ describe('plant-store export, from a replica set,', () => {
     );
   });
 
-  it('reports a full disk, and a line to resume at before the truncated one', async () => {
+  it('reports a full disk and where to resume before the truncated line', async () => {
     const file = newPath();
     // Further writes to the file are short, or fail.
     const limited = `trap '' XFSZ; ulimit -f 1024; exec '${process.execPath}' '${command}' export > '${file}'`;

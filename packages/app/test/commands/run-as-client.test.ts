@@ -31,13 +31,13 @@ describe('plant-store import', () => {
     return { ...rest, err: err.replace(/^.* \| .*\n/gm, '') };
   };
 
-  it('stores a file, writes the counts to standard error, and ends with 0', async () => {
+  it('stores a file, writes counts to standard error, and exits with 0', async () => {
     const file = write(numbered(10));
     expect(await imported([file])).to.deep.equal({ code: 0, out: '', err: 'stored: 10\n' });
     expect(await imported(['/dev/null'])).to.include({ code: 0 });
   });
 
-  it('prints text to standard error even when the log of the service is JSON', async () => {
+  it('prints text to standard error even when the service log is JSON', async () => {
     const { err } = await imported(['/dev/null'], { LOG_FORMAT: 'json', HOSTS: 'a' });
     expect(err).to.match(/^.*WARN.* HOSTS: unknown variable.*\nstored: 0\n$/);
   });
@@ -52,7 +52,7 @@ describe('plant-store import', () => {
     });
   }
 
-  it('exits with 1 and writes each line that was not stored, to be corrected', async () => {
+  it('exits with 1 and writes lines that were not stored, for correction', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';
     const file = write([plantLine(1), `${wrong}\n`, '\r\n', plantLine(1), '[']);
     const { code, out, err } = await imported([file]);
@@ -162,7 +162,7 @@ describe('plant-store import', () => {
 describe('plant-store export', () => {
   afterEach(stopAll);
 
-  it('stops at a signal during an outage, and prints the options to resume', async () => {
+  it('stops at a signal during an outage, and prints how to resume', async () => {
     const args = ['--after', '-7', '--limit', '3'];
     const it = startExport(args, { ...UNREACHABLE, LOG_LEVEL: 'warn' });
     await it.printed(/MONGODB_URI: .*not reachable/);

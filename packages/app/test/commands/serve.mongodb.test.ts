@@ -12,7 +12,7 @@ describe('The service on MongoDB', () => {
   before(needsMongod);
   afterEach(stopAll);
 
-  it('starts without its database, recovers by itself, and stays ready in an outage', async () => {
+  it('starts without its database, recovers by itself, and stays ready during outages', async () => {
     const server = await MongodServer.stopped();
     const limits = { REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' };
     const service = await serveHere({ MONGODB_URI: server.uri, ...limits });
@@ -45,7 +45,7 @@ describe('The service on MongoDB', () => {
     await server.stop();
   });
 
-  it('is checked with the startup warnings and their commands, and nothing is created', async () => {
+  it('is checked with startup warnings and their commands, and nothing is created', async () => {
     const MONGODB_URI = (await sharedReplicaSet()).uri.replace('/?', `/test-${randomUUID()}?`);
     const env = { MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '500' };
     const check = await result(['check'], env);

@@ -43,7 +43,7 @@ async function startDemo(env: Record<string, string> = {}) {
 describe('The start of the service', () => {
   afterEach(stopAll);
 
-  it('without configuration prints the address, docs page, storage, token and a curl command', async () => {
+  it('without configuration prints address, docs page, storage, token and a curl command', async () => {
     const { service, address } = await startDemo();
     const lines = [
       `Plant Store .* listens on ${ADDRESS}`,
@@ -57,7 +57,7 @@ describe('The start of the service', () => {
     expect((await fetch(`${address}/docs`)).status).to.equal(200);
   });
 
-  it('prints JSON with the token and the command if not on a terminal', async () => {
+  it('prints JSON with the token and command if not on a terminal', async () => {
     const service = new Command([], { PORT: '0' });
     await service.printed(/"token".*\n/);
     expect(await service.stop()).to.equal(0);
@@ -84,7 +84,7 @@ describe('The start of the service', () => {
     expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
 
-  it('prints BASE_PATH, the metrics, the docs if served, and a new token each time', async () => {
+  it('prints BASE_PATH, metrics, docs if served, and a new token each time', async () => {
     const env = { BASE_PATH: '/store', DOCS: 'off', MANAGEMENT_PORT: '0' };
     const [first, second] = await Promise.all([startDemo(env), startDemo()]);
     expect(first.curl).to.include(`${first.address}/store/plants `);
@@ -105,7 +105,7 @@ describe('The start of the service', () => {
     expect(service.out).to.match(/INFO.*: .*stopping/);
   });
 
-  it('reports a taken port in one line, closes everything, and ends with 1', async () => {
+  it('reports a taken port in one line, closes everything, exits with 1', async () => {
     const { address } = await serveHere();
     const [taken, free] = [new URL(address).port, `${await freePort()}`];
     for (const [prefix, ports] of [
@@ -131,7 +131,7 @@ describe('The start of the service', () => {
     }
   });
 
-  it('logs a variable that resembles one of the service, and `check` ends with 2', async () => {
+  it('logs a variable that resembles a known one; `check` exits with 2', async () => {
     const env = { HOSTS: 'b', ACCESS_TOKEN_SHA256 };
     const service = await serveHere(env);
     expect(await service.stop()).to.equal(0);
@@ -141,7 +141,7 @@ describe('The start of the service', () => {
     expect(err).to.match(/^ {2}HOSTS: unknown variable\. /m);
   });
 
-  it('succeeds, and logs one line if the issuer refuses connections or is silent', async () => {
+  it('succeeds, and logs one line if the issuer refuses connections or hangs', async () => {
     const silent = await silentServer();
     const expectLogged = async (host: string) => {
       const issuer = { JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' };
@@ -362,7 +362,7 @@ describe('The tokens of the service', () => {
     issuer = undefined;
   });
 
-  it('can come from an issuer: the log shows clients and reasons, but no token', async () => {
+  it('can come from an issuer; the log shows clients and reasons only', async () => {
     const issuer = await startIssuer();
     const { service, create, responded } = await startVerifying({
       JWT_ISSUER: issuer.url,
@@ -424,7 +424,7 @@ describe('The tokens of the service', () => {
     expect(err).to.include('the token does not permit reading plants');
   });
 
-  it('are reread from the file on SIGHUP; if it is invalid, nothing changes', async () => {
+  it('are reread on SIGHUP; if the file is invalid, nothing changes', async () => {
     const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'] as const;
     const [old, next] = [`${sha256(OLD)} nursery\n`, `${sha256(NEW)} nursery 2\n`];
     const file = write([old]);

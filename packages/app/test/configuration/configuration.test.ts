@@ -157,7 +157,7 @@ describe('What a variable accepts', () => {
   });
 
   for (const [variable, values] of Object.entries(INVALID)) {
-    it(`refuses other values of ${variable} with the name, the rule and the fix`, async () => {
+    it(`refuses other values of ${variable} with name, rule and fix`, async () => {
       const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
       for (const value of values) {
         const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};
@@ -184,7 +184,7 @@ describe('The configuration', () => {
     });
   }
 
-  it('accepts several digests, in either case, and several origins, with spaces around the commas', async () => {
+  it('accepts digests in either case and origins, with spaces around the commas', async () => {
     const { verifier, CORS_ALLOWED_ORIGINS } = await configured({
       ACCESS_TOKEN_SHA256: `${sha256('first').toUpperCase()} , ${sha256('second')}`,
       CORS_ALLOWED_ORIGINS: 'https://nursery.example , http://localhost:5173',
@@ -374,7 +374,7 @@ describe('A secret', () => {
     expect(storage.name).to.equal('postgresql');
   });
 
-  it('is not of an empty text, as `sha256sum` prints it for an unset variable', async () => {
+  it('is not the digest of empty text, which an unset variable yields', async () => {
     for (const text of ['', '\n']) {
       const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256(text)}`;
       const [problem] = await problemsOf({ ACCESS_TOKEN_SHA256 });
@@ -491,7 +491,7 @@ const NAMED = [...Object.keys(settingsOf(verifiers)), 'ACCESS_TOKEN'].flatMap((n
 const CHOSEN: readonly Env[] = [JWT, { ACCESS_TOKEN_SHA256: sha256('a') }];
 
 describe('A token that is made for a run', () => {
-  it('is made in a trial without token settings, for a client named demo', async () => {
+  it('is made in trials without token settings, for a client named demo', async () => {
     for (const env of TRIALS) {
       const { demoToken = '', verifier } = await readConfiguration(env, false);
       const opened = await verifier.open(() => undefined);
@@ -499,7 +499,7 @@ describe('A token that is made for a run', () => {
     }
   });
 
-  it('is not made otherwise, whatever names production or a verifier, in every form', async () => {
+  it('is not made if anything names production or a verifier, however written', async () => {
     for (const environment of [...TRIALS, ...OTHERS]) {
       for (const tokens of [{}, ...NAMED, ...CHOSEN]) {
         const env = { ...environment, ...tokens };
@@ -523,7 +523,7 @@ const rows = Object.entries(settings).map(
 );
 
 describe('docs/configuration.md', () => {
-  it('has the same variables and defaults as the code, and what each variable means', () => {
+  it("has the code's variables and defaults, and what each variable means", () => {
     const page = read('configuration.md');
     const found = [...page.matchAll(/^\| (`[A-Z]\w+` \| [^|]+) \| [^|]+ \|$/gm)];
     expect(found.map(([, row]) => row)).to.have.members(rows);

@@ -126,7 +126,7 @@ async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promi
 }
 
 describe('The log', () => {
-  it('has one JSON object a line, with level name and ISO 8601 time', async () => {
+  it('has one JSON object per line, with level and ISO 8601 time', async () => {
     const line = await written('json');
     expect(line).to.match(/^[^\n]+\n$/);
     const { time, ...rest } = JSON.parse(line);

@@ -57,7 +57,7 @@ describe('The metrics', () => {
     });
   }
 
-  it('begin at 0, name the build, and include the process metrics of Node.js', async () => {
+  it('begin at 0, name the build, and include Node.js process metrics', async () => {
     const build = `{version="2.4.0-dev+abc1234",commit="unknown",node="${process.version}"}`;
     expect(await lines()).to.include.members([
       ...FROM_THE_START.map((series) => `plant_store_${series} 0`),
