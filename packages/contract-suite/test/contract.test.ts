@@ -30,7 +30,7 @@ function failuresOf(
 }
 
 describe('A suite of an adapter', () => {
-  it('has all cases when the adapter offers every hook, and each fails without one', async () => {
+  it('has every case; those whose hook is not offered fail', async () => {
     expect(Object.entries(await failuresOf({ stall: nothing, crash: nothing }))).to.deep.equal([
       ['works', undefined],
       ['settles', undefined],
@@ -41,7 +41,7 @@ describe('A suite of an adapter', () => {
     expect(await failuresOf({})).to.deep.equal(expected);
   });
 
-  it('has the reason for a missing hook instead of the cases that need it', async () => {
+  it('has reasons for missing hooks instead of the cases that need them', async () => {
     const [noServer, simulated] = [{ crash: 'it has no server' }, 'it is simulated'];
     expect(await failuresOf({ stall: nothing }, { without: noServer })).to.deep.equal({
       'is not tested with crash: it has no server': 'pending',
@@ -77,7 +77,7 @@ describe('A suite of an adapter', () => {
     return { failures: await failuresOf(hooks, {}, call('close')), calls };
   }
 
-  it('ends every fault, and closes the adapter, even after a case that fails', async () => {
+  it('ends every fault and closes the adapter, even after a failed case', async () => {
     const passed = { works: undefined, settles: undefined, recovers: undefined };
     const calls = ['close', 'stall', 'recover', 'close', 'crash', 'recover', 'close'];
     expect(await ran({})).to.deep.equal({ failures: passed, calls });
@@ -88,7 +88,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('fails when a rejected promise is left unhandled, even at the very end', async () => {
+  it('fails if a rejected promise is left unhandled, even at the very end', async () => {
     const stall = async () => {
       Promise.reject(new Error('no caller waits'));
     };

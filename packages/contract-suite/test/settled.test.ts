@@ -36,7 +36,7 @@ it('A condition is awaited until it holds, within its limit', async () => {
   await rejects(waiting, { message: never() });
 });
 
-it('A condition is awaited for longer while a busy machine holds the process up', async () => {
+it('A condition is awaited longer while a busy machine stalls the process', async () => {
   let attempts = 0;
   const hold = () => {
     const end = performance.now() + 300;
