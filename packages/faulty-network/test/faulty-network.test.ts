@@ -72,7 +72,7 @@ describe('FaultyNetwork', () => {
     other.destroy();
   });
 
-  it('ends connections and refuses new ones when it is cut, until it is restored', async () => {
+  it('ends connections and refuses new ones between being cut and restored', async () => {
     await echoed(client, 'before');
     const closed = once(client, 'close');
     await network.cut();
@@ -83,7 +83,7 @@ describe('FaultyNetwork', () => {
     expect(await echoed(client, 'after')).to.equal('after');
   });
 
-  it('cuts the connection of a request with the marker when the server responds', async () => {
+  it('cuts the connection of a marked request when the server responds', async () => {
     network.loseResponses('cut');
     expect(await echoed(client, 'a read')).to.equal('a read');
     const passed = network.requestPassed();
@@ -110,7 +110,7 @@ describe('FaultyNetwork', () => {
     other.destroy();
   });
 
-  it('freezes when the server responds, and passes the response on when it is restored', async () => {
+  it('freezes when the server responds, and delivers the response when restored', async () => {
     network.loseResponses('freeze');
     const arrived = once(server, 'bytes');
     client.write(MARKER);
@@ -122,7 +122,7 @@ describe('FaultyNetwork', () => {
     expect(await response).to.deep.equal([MARKER]);
   });
 
-  it('ends the connection of a delayed request, which arrives when it is restored', async () => {
+  it('ends the connection of a delayed request, which arrives once restored', async () => {
     network.delayRequest();
     expect(await echoed(client, 'a read')).to.equal('a read');
     client.write(MARKER);
