@@ -46,7 +46,7 @@ describe('An export', () => {
     [undefined, 10_000, 1, 10_000],
     [undefined, 12_345, 1, 12_345],
   ] as const) {
-    it(`writes the plants ${from} to ${to} in order, in any number of pages`, async () => {
+    it(`writes plants ${from} to ${to} in order, in any number of pages`, async () => {
       const limited: PlantReader = {
         async read(page, timeLimitMs) {
           expect(page.limit).to.be.at.least(1);
@@ -124,7 +124,7 @@ describe('An export', () => {
     expect(await pages.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('ends at the page that cannot be read, and leaves no rejection unhandled', async () => {
+  it('ends at a page that cannot be read, with no rejection unhandled', async () => {
     const outage = new StorageUnavailableError('gone');
     const failing = afterFirstPage(() => Promise.reject(outage));
     const pages = exportFrom(failing);

@@ -145,7 +145,7 @@ describe('An import', () => {
     ['not UTF-8', '"\xff"', 4004, NOT_UTF8],
     ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
   ] as const) {
-    it(`reports a line that is ${what} without its text, and stores the others`, async () => {
+    it(`reports a line that is ${what} without its text, storing the others`, async () => {
       const it = importInto();
       await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
       expect(it.outcomes()).to.deep.equal({ stored: 2, [error]: 1 });
@@ -291,7 +291,7 @@ describe('An import', () => {
     }
   });
 
-  it('ends when nothing is stored within a time limit, and can be resumed', async () => {
+  it('ends if nothing is stored within a time limit, and is resumable', async () => {
     let isDown = false;
     const stored = new Map<bigint, NewPlant>();
     const memory = new MemoryPlantRepository(stored);
@@ -353,7 +353,7 @@ describe('An import', () => {
     expect(limits.slice(1).every((limit, at) => limit < (limits[at] ?? 0))).to.equal(true);
   });
 
-  it('ends at a line that cannot be reported, and can be resumed there', async () => {
+  it('ends at a line that cannot be reported, and is resumable there', async () => {
     const full = new Error('no space left');
     const plants = storing(async ({ id }) => {
       if (id !== 1n) throw outage;
