@@ -40,7 +40,7 @@ describe("The issuer's documents", () => {
     });
 
     for (const [path, part] of Object.entries({ '/realms/plants/': '/realms/plants', '': '' })) {
-      it(`for an issuer with the path ${path}, by OpenID Connect Discovery or RFC 8414`, async () => {
+      it(`for an issuer at ${path}, by OpenID Connect Discovery or RFC 8414`, async () => {
         const name = `${issuer.url}${path}`;
         const places = [`${part}${METADATA}`, `/.well-known/oauth-authorization-server${part}`];
         issuer.handlers.set(METADATA, (_, response) => response.writeHead(404).end());
@@ -73,7 +73,7 @@ describe("The issuer's documents", () => {
       }
     });
 
-    it('even after the keys have moved; without usable metadata, the last known URL stays', async () => {
+    it('even after the keys move; unusable metadata leaves the last known URL', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       publishMetadata({ jwks_uri: `${issuer.url}/moved` });
@@ -177,7 +177,7 @@ describe("The issuer's documents", () => {
     expect(issuer.requests).to.not.contain('/elsewhere');
   });
 
-  it('may begin with a byte order mark, and contain invalid UTF-8, as for `fetch`', async () => {
+  it('may have a byte order mark and invalid UTF-8, as for `fetch`', async () => {
     const before = Buffer.from('\uFEFF');
     const name = Buffer.from('{"name":"Gärtnerei",', 'latin1');
     const publish = (path: string, document: object) =>

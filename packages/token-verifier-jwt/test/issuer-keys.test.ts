@@ -98,7 +98,7 @@ describe("An issuer's keys", () => {
     return found;
   }
 
-  it('are fetched when constructed, every 5 minutes, and 10 seconds after a failure', async () => {
+  it('are fetched at construction, every 5 minutes, and 10 seconds after failures', async () => {
     await open({ failure: RESET }, 20 * SECOND - 1);
     issuer.failure = undefined;
     expect([keys.areTrusted, issuer.loads]).to.deep.equal([false, 2]);
@@ -117,7 +117,7 @@ describe("An issuer's keys", () => {
     expect(issuer.outcomes).to.deep.equal([new Error('no response within 12000 ms')]);
   });
 
-  it('are trusted for an hour while fetches fail, and again after the next success', async () => {
+  it('are trusted for an hour while fetches fail, and again after success', async () => {
     await open();
     issuer.failure = RESET;
     await issuer.pass(58 * MINUTE);
@@ -133,7 +133,7 @@ describe("An issuer's keys", () => {
     expect(keys.areTrusted).to.equal(true);
   });
 
-  it('are fetched at once for the first unknown key, then once a second', async () => {
+  it('are fetched immediately for the first unknown key, then once a second', async () => {
     await open();
     issuer.keys = [first, second];
     const tokens = [token('second'), token('forged')];
@@ -161,7 +161,7 @@ describe("An issuer's keys", () => {
     expect([late.verdict, issuer.loads]).to.deep.equal(['accepted', 3]);
   });
 
-  it('delay no token of a known key, even if another key is unknown', async () => {
+  it('delay no token of a known key while another key is unknown', async () => {
     await open({ delayMs: SECOND });
     token('forged');
     await issuer.pass(0);
@@ -193,7 +193,7 @@ describe("An issuer's keys", () => {
     expect(next.verdict).to.equal('accepted');
   });
 
-  it('delay no call for more than 1.5 seconds, even if they arrive later', async () => {
+  it('delay no call for over 1.5 seconds, even if they arrive later', async () => {
     await open({ delayMs: 4 * SECOND }, 0);
     const late = new Error('https://login.example/keys: no response within 1500 ms');
     const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });

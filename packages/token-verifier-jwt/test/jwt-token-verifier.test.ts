@@ -140,7 +140,7 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('may name several audiences, and is valid 30 seconds before `nbf` and after `exp`', async () => {
+    it('may name several audiences; `nbf` and `exp` have 30 seconds of leeway', async () => {
       const aud = ['https://animals.example', issuer.claims().aud];
       const [nbf, exp] = [issuer.seconds + 30, issuer.seconds - 29];
       for (const claims of [{ aud }, { nbf }, { exp }])
@@ -186,7 +186,7 @@ describe('JwtTokenVerifier', () => {
   });
 
   describe('A key of an issuer', () => {
-    it('without a `kid` is tried last, and fetched when no other key matches', async () => {
+    it('without a `kid` is tried last, and fetched if no other matches', async () => {
       const nameless = () => issuerKey(undefined);
       const [first, other, next] = [await nameless(), await nameless(), await nameless()];
       issuer.keys = [first, other];
@@ -200,7 +200,7 @@ describe('JwtTokenVerifier', () => {
       await verify(next);
     });
 
-    it('is trusted for an hour of uptime, even if the clock is set back', async () => {
+    it('is trusted for an hour of uptime, even if clocks go back', async () => {
       const verifier = issuer.verifier({ now: undefined });
       const token = await issuer.token();
       await verifier.verify(token);
@@ -215,7 +215,7 @@ describe('JwtTokenVerifier', () => {
       });
     });
 
-    it('does not refuse a token when the verifier is closed during its verification', async () => {
+    it('does not refuse a token if the verifier closes during its verification', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       const token = await issuer.token({}, { kid: 'unknown' });
@@ -414,7 +414,7 @@ describe('A token is refused', () => {
     await rejects(verifier.verify(token), { reason: 'algorithm' });
   });
 
-  it('that names a known key but was signed with another, even of another kind', async () => {
+  it('that names a known key but another signed it, whatever its kind', async () => {
     const forged = await issuer.token({}, {}, forgerKey);
     await refuses(forged, 'the signature does not match', 'signature');
     const ofAnotherKind = await issuer.token({}, {}, await issuerKey('first', 'ES256'));
