@@ -45,7 +45,7 @@ describe('The compose file', () => {
     expect(await running.stop()).to.equal(0);
   });
 
-  it('starts the tested version of MongoDB, and publishes the port on loopback only', () => {
+  it('starts the tested MongoDB version, and publishes the port on loopback only', () => {
     const [, tested] = /The tests use MongoDB (\d+\.\d+)/.exec(read('docs/evidence.md')) ?? [];
     expect(services.mongodb.image).to.equal(`mongo:${tested}`);
     expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
@@ -63,7 +63,7 @@ describe('The compose file', () => {
     expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
   });
 
-  it('gives the service time to stop, a limited log and a read-only file system', () => {
+  it('gives the service time to stop, bounded logs and read-only files', () => {
     expect(Number.parseInt(service.stop_grace_period, 10)).to.be.at.least(gracePeriod());
     expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
     // Clients without a token can add lines.

@@ -99,7 +99,7 @@ describe('The Kubernetes manifests', function () {
       expect(container.image).to.equal(`${REGISTRY}/plant-store:of-the-image`);
     });
 
-    it(`${title} selects the same pods, and lets only Prometheus reach their management port`, () => {
+    it(`${title} lets only Prometheus reach the management port of the same pods`, () => {
       const it = built[title];
       const { selector, template, replicas } = it.spec('Deployment');
       const budget = it.spec('PodDisruptionBudget');
@@ -119,7 +119,7 @@ describe('The Kubernetes manifests', function () {
       ]);
     });
 
-    it(`${title} contains no secret, and mounts what docs/operations.md creates where the service reads it`, () => {
+    it(`${title} contains no secret; the service reads those of docs/operations.md`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
       expect(operations).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);

@@ -91,7 +91,7 @@ describe('The monitoring of the service', () => {
     ...shown.map(({ title, expr }) => [`the panel "${title}"`, expr] as const),
   ];
   for (const [title, expr] of expressions) {
-    it(`${title} uses metrics, labels and values that exist, of the service's job: ${expr}`, () => {
+    it(`${title} uses existing metrics, labels and values of the service's job: ${expr}`, () => {
       expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
       const { metrics, matchers, groupings } = usedIn(expr);
       expect(metrics).not.to.have.length(0);
@@ -184,7 +184,7 @@ describe('The monitoring, in Prometheus', function () {
     await promtool('test', 'rules', copy(CASES));
   });
 
-  it('has a scrape configuration with the alerts and the address of the runbook', async () => {
+  it("has a scrape configuration with the alerts and the runbook's address", async () => {
     const configuration = parse(read(`${FOLDER}/prometheus-scrape.yaml`));
     const docs = configuration.global.external_labels[DOCS_LABEL];
     expect(new URL(`${docs}/runbook.md`).protocol).to.equal('https:');

@@ -141,7 +141,7 @@ describe('The proxies of deploy/proxies', function () {
         }
       });
 
-      it('lets the service log the address and the request id of a refused client', async () => {
+      it("lets the service log a refused client's address and request id", async () => {
         const client = http1Client({ ...proxy, localAddress: ANOTHER });
         const forged = { authorization: 'Bearer unknown', 'x-forwarded-for': '192.0.2.7' };
         const { status, headers } = await client.send({ headers: forged, body: freshPlant() });
@@ -170,7 +170,7 @@ describe('The proxies of deploy/proxies', function () {
         for (const client of [busy, another]) client.close();
       });
 
-      it('locks nobody out for over 10 s while 700 clients send half a request', async () => {
+      it('locks nobody out beyond 10 s while 700 clients send half requests', async () => {
         const other = await startProxy(name, hosts);
         const { ca, origin } = other;
         const port = Number(new URL(origin).port);
@@ -233,7 +233,7 @@ describe('The proxies of deploy/proxies', function () {
         });
       }
 
-      it('never retries a create that was sent, and responds that its outcome is unknown', async () => {
+      it('never retries a sent create, and responds that its outcome is unknown', async () => {
         for (const isFirst of [true, false]) {
           const received: string[] = [];
           const used = new WeakSet<Socket>();
@@ -271,7 +271,7 @@ describe('The proxies of deploy/proxies', function () {
   }
 
   describe('All of them', () => {
-    it('no client sees an error while both instances restart one after the other', async () => {
+    it('no client sees an error while the two instances restart in turn', async () => {
       let isRestarted = false;
       let created = 0;
       const failures: string[] = [];

@@ -82,7 +82,7 @@ describe('A service with instrumentation preloaded', function () {
     return JSON.parse(readFileSync(spansFile, 'utf8'));
   }
 
-  it('keeps many concurrent requests, and the lines of the log, in their own traces', async () => {
+  it('keeps many concurrent requests and their log lines in their own traces', async () => {
     const service = await start();
     await sendAll(service);
     const spans = await spansOf(service);

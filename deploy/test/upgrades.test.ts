@@ -41,7 +41,7 @@ function expectNoProblem({ stdout }: Service): void {
 for (const release of releases) {
   const fixture = (file: string) => read(`${FIXTURES}/${release}/${file}`);
 
-  describe(`What ${release} has written is read and written without a warning, as today`, function () {
+  describe(`What ${release} wrote is read and written as today, without a warning`, function () {
     this.timeout(60_000);
     afterEach(endAll);
 

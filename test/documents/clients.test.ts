@@ -199,7 +199,7 @@ describe('The clients of docs/clients.md', function () {
       });
 
       // All at the same time, because a client waits between its attempts.
-      it('reports what became of the plant, and repeats only what may be repeated', async () => {
+      it('reports the outcome of the create, and repeats only what is safe', async () => {
         const results = Object.entries(CASES).map(async ([title, [steps]]) => {
           const run = new Run(...steps);
           return [title, run.resultOf(await run.start(command))] as const;
@@ -208,7 +208,7 @@ describe('The clients of docs/clients.md', function () {
         expect(await Promise.all(results)).to.deep.equal(expected);
       });
 
-      it('sends the saved body again after a crash, and recognises its own plant', async () => {
+      it('resends the saved body after a crash, and recognises its own plant', async () => {
         const run = new Run('crash after');
         expect((await run.start(command)).stdout).to.equal('');
         // As an editor does.

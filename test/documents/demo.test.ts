@@ -14,7 +14,7 @@ describe('The demo', function () {
   this.timeout(240_000);
   before(needsMongod);
 
-  it('reports true outcomes of the service, and counts each create of all subjects', async () => {
+  it("reports true outcomes of the service, and counts every subject's creates", async () => {
     const command = snippet('docs/evidence.md', 'npm run demo').trimEnd();
     const { stdout } = await run('bash', ['-c', `${command} -- --json --seconds 1`], { cwd: root });
     // npm prints lines before them.

@@ -80,7 +80,7 @@ describe('Fuzzing', () => {
     );
   });
 
-  it('invalid HTTP after any requests gets a 4000, unless an earlier response closes', async () => {
+  it('invalid HTTP after any requests gets a 4000, unless a response closes', async () => {
     const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
     const pipeline = fc.array(anyRequest(), { maxLength: 4 });
     await fc.assert(

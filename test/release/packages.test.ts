@@ -190,7 +190,7 @@ describe('The packages, installed from their tarballs', function () {
     }
 
     for (const [name, [source, command]] of Object.entries(RUNNERS)) {
-      it(`fail where an adapter breaks a promise, hangs, or leaves a rejection unhandled: ${name}`, async () => {
+      it(`fail for adapters with a broken promise, hang or unhandled rejection: ${name}`, async () => {
         const { blocks } = readDocument(root, 'packages/contract-suite/README.md');
         const lines = blocks.flatMap(({ text }) => text.split('\n'));
         const line = lines.find((it) => it.endsWith(`${source};`)) ?? '';

@@ -94,7 +94,7 @@ describe('A release', function () {
       expectMade(RELEASE);
     });
 
-    it('has an archive of each package, a bill of materials, notes and checksums', () => {
+    it('has an archive per package, a bill of materials, notes and checksums', () => {
       const others = ['SHA256SUMS', 'notes.md', 'sbom.cdx.json'];
       const archives = published.map(({ manifest }) => tarballOf(manifest, RELEASE));
       expect(readdirSync(path('release')).sort()).to.deep.equal([...others, ...archives].sort());
@@ -107,7 +107,7 @@ describe('A release', function () {
       }
     });
 
-    it('lists in the bill of materials what the service loads, and no tool', () => {
+    it('has a bill of materials of what the service loads, without tools', () => {
       const { components } = JSON.parse(read('release/sbom.cdx.json'));
       const names = components.map(({ purl }: { purl: string }) => purl.replace(/@[^@]*$/, ''));
       const needed = ['koa', 'mongodb', 'pg', 'jose', '%40koa/cors', '%40plant-store/domain'];
@@ -126,7 +126,7 @@ describe('A release', function () {
       expect(identity().version).to.match(/^7\.1\.0-dev\+[0-9a-f]{7}$/);
     });
 
-    it('has archives with its version, commit and repository, and notes from the changelog', () => {
+    it('has archives with version, commit and repository, and notes from the changelog', () => {
       const commit = git('rev-parse', `v${RELEASE}^{commit}`);
       const build = { version: `${RELEASE}+${commit.slice(0, 7)}`, commit };
       expect(packed('dist/src/build.json')).to.deep.equal(build);

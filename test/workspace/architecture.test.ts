@@ -58,7 +58,7 @@ describe('The architecture', () => {
     expect(project).to.include.keys('packages/domain/test/plant.test.ts');
   });
 
-  it('does not mistake Buffer.from, or an example in a comment, for an import', () => {
+  it('does not mistake Buffer.from or an example in comments for an import', () => {
     const calls = "Buffer.from('00ff', 'hex'); Array.from('abc');";
     const example = "/**\n * @example\n * import { x } from '@plant-store/http-koa';\n */";
     const changes = [calls, example].map((code) => adding('domain/src/plant.ts', code));

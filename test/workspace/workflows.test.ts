@@ -12,7 +12,7 @@ for (const name of readdirSync(join(root, FOLDER))) {
   describe(`The workflow ${name}`, () => {
     const text = read(`${FOLDER}/${name}`);
 
-    it('uses each action by the hash of a release, and workflows of this repository', () => {
+    it('pins actions to the hash of a release, and uses local workflows', () => {
       const uses = [...text.matchAll(/^\s*(?:- )?uses: (.+)$/gm)].map(([, it = '']) => it);
       expect(uses).not.to.deep.equal([]);
       for (const it of uses) {

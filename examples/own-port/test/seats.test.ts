@@ -34,7 +34,7 @@ async function openHttp(seatsAt: (origin: string) => Seats): Promise<OpenSeats> 
 describeSeats(mocha, 'HttpSeats', () => openHttp((origin) => new HttpSeats(origin)));
 
 describe('The suite of Seats', () => {
-  it('catches an adapter that does not know its own reservation when it tries again', async () => {
+  it('catches an adapter that does not recognise its own reservation on retry', async () => {
     const opened = await openHttp((origin) => new ForgetfulSeats(origin));
     const lost = seatsCases["reports a seat as the guest's when the response is lost"];
     await rejects(lost.run(opened), /whether Ada has the free seat: expected false/);

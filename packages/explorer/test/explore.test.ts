@@ -79,7 +79,7 @@ describe('The explorer', () => {
     expect(distinct.histories).to.be.below(6);
   });
 
-  it('reports a history without an end, and a world that does not repeat itself', async () => {
+  it('reports endless histories, and worlds that do not repeat themselves', async () => {
     const endless: World = {
       usual: () => ({ name: 'again', act: () => undefined }),
       surprises: () => [],

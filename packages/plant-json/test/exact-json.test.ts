@@ -105,7 +105,7 @@ describe('Exact JSON', () => {
     expect(() => parse(`[[],${'['.repeat(32)}`)).to.throw('nested more than 32 levels deep');
   });
 
-  it('allows four kinds of white space around every token, but only spaces in strings', () => {
+  it('allows four kinds of white space around tokens, only spaces in strings', () => {
     const parts = ['{', '"a"', ':', '[', '1', ',', 'true', ']', ',', '"b"', ':', '{', '}', '}'];
     const value = parse(`${SPACE}${parts.join(SPACE)}${SPACE}`);
     expect(rounded(value)).to.deep.equal({ a: [1, true], b: {} });

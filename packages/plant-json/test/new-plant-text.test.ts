@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 
 describe('A plant as text', () => {
-  it('has the members in their order, and no tag when there is none', () => {
+  it('has its members in order, and no tag if it lacks one', () => {
     expect(newPlantText(newPlant({ id: 9007199254740993n, name: 'a"b\0' }))).to.equal(
       '{"id":9007199254740993,"name":"a\\"b\\u0000"}',
     );

@@ -81,7 +81,7 @@ describe('A tokens file', () => {
     );
   });
 
-  it('grants no default permissions if a bracket or a permission follows the label', () => {
+  it('grants no default permissions if a bracket or permission follows the label', () => {
     const word = fc.constantFrom('[', ']', '#', ' ', '\t', ',', 'label', ...PERMISSIONS);
     fc.assert(
       fc.property(fc.array(word), (words) => {

@@ -28,7 +28,7 @@ const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
 describe('MongoDB in production', () => {
   before(needsMongod);
 
-  it('is three members with access control and TLS, and survives a lost primary', async () => {
+  it('has three members with access control and TLS; survives a lost primary', async () => {
     const terminal = Terminal.atRoot();
     const hosts = await Promise.all(HOSTS.map(async () => `127.0.0.1:${await freePort()}`));
     const tls = `tls=true&tlsCAFile=${encodeURIComponent(certificates.authority)}`;

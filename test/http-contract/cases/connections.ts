@@ -39,7 +39,7 @@ describe('Connections', () => {
       });
     }
 
-    it('are not carried out when they are sent after a response that closes', async () => {
+    it('are not carried out when sent after a response that closes', async () => {
       const id = freshId();
       using connection = await RawConnection.open(service().port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));
@@ -50,7 +50,7 @@ describe('Connections', () => {
       await expectFree(service().port, id);
     });
 
-    it('are not carried out when they are sent with a request whose response closes', async () => {
+    it('are not carried out when sent with a request whose response closes', async () => {
       for (const [headers, error] of [
         [{ connection: 'close' }, undefined],
         [{ host: undefined }, 4000],
@@ -71,7 +71,7 @@ describe('Connections', () => {
   ];
   const withMiddleware = useSharedService(OTHER_SETTINGS);
   for (const [error, parts] of early) {
-    it(`A ${error} arrives without a reset while the body is still being sent`, async () => {
+    it(`A ${error} arrives without a reset while the body is being sent`, async () => {
       for (const { port } of [service(), withMiddleware()]) {
         using connection = await RawConnection.open(port);
         const headers = { ...parts.headers, 'content-length': '400000' };

@@ -93,7 +93,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
   });
 
   for (const origin of STRANGERS) {
-    it(`No headers are sent for the origin ${JSON.stringify(origin)}, whose preflight is a 4050`, async () => {
+    it(`The origin ${JSON.stringify(origin)} gets no headers, and a 4050 for its preflight`, async () => {
       expectCors(await exchange(service().port, preflight(origin), REFUSED), VARY);
       expectCors(await exchange(service().port, create({ headers: { origin } })), VARY);
     });

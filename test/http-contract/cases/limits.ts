@@ -89,7 +89,7 @@ describe('Size', () => {
     return Buffer.concat([headOf({ headers }), inner]);
   };
   for (const offers of [1, 2, 40]) {
-    it(`in number of fields: ${999 + offers} do not hide the length of the body`, async () => {
+    it(`in number of fields: ${999 + offers} do not hide the body's length`, async () => {
       for (const before of [0, 1, 2]) {
         const id = freshId();
         const hidden = hiding(create({ body: plantText(id) }), offers);
@@ -102,7 +102,7 @@ describe('Size', () => {
   }
 });
 
-describe('A body that is larger than the buffers of Node.js, in small chunks,', () => {
+describe('A body larger than the buffers of Node.js, in small chunks,', () => {
   const service = useSharedService(LIMITS);
   const chunks = (size: number) => plantOfSize(size).match(/.{1,16}/g) ?? [];
   const says = `the body must have at most ${LARGE} bytes`;
@@ -139,7 +139,7 @@ describe('Time', () => {
     checkResponse(response, { error: 4080, connection: 'close', ...expected });
   }
 
-  it('slow fields and a slow body are a 4080; a silent connection is closed', async () => {
+  it('slow fields or bodies are a 4080; a silent connection is closed', async () => {
     const silent = await RawConnection.open(service().port);
     const idle = await RawConnection.open(service().port);
     await expectService(idle);

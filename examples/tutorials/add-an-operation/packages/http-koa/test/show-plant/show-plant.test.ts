@@ -52,14 +52,14 @@ describe('GET /plants/{id}', () => {
     }
   }
 
-  it('responds 401 without a valid token, whether there is such a plant or not', async () => {
+  it('responds 401 without a valid token, whether the plant exists or not', async () => {
     for (const id of ['-1', '1']) {
       const response = await show(id, 'Bearer another');
       expect(response.status).to.equal(401);
     }
   });
 
-  it('responds 403 to a client without the permission, which no token has by default', async () => {
+  it('responds 403 without the permission, which no token has by default', async () => {
     const response = await show('-1', `Bearer ${CREATOR}`);
     expect(response.status).to.equal(403);
   });
