@@ -46,7 +46,7 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  it('is taken if a foreign document holds its id as another number type', async () => {
+  it('is taken if foreign documents hold its id as another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
     const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
