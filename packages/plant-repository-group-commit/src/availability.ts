@@ -1,8 +1,8 @@
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
-import { type Finding, meaningOf } from './finding.js';
+import { answersOf, type Finding } from './finding.js';
 import { LostConnections } from './lost-connections.js';
-import type { PlantStorage, Problem } from './plant-storage.js';
+import type { Explanation, PlantStorage } from './plant-storage.js';
 import type { StorageObserver } from './telemetry.js';
 
 /** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */
@@ -29,7 +29,7 @@ export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
   /** The error of `ready` and of failed reads; `undefined` if the last check found the storage available. */
-  problem: StorageUnavailableError | undefined;
+  error: StorageUnavailableError | undefined;
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   rejection: StorageUnavailableError | undefined;
   /** For what is sent before the next check: aborts when its connection is considered lost. */
@@ -59,7 +59,7 @@ export class Availability {
    */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials refused') await this.#check();
-    if (this.problem) throw this.problem;
+    if (this.error) throw this.error;
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
@@ -82,39 +82,39 @@ export class Availability {
 
   async #checkOnce(): Promise<void> {
     const { storage, clock } = this.#options;
-    const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
+    const found = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
       () => undefined,
       (error: unknown) => storage.explain(error),
     );
-    this.wasReached ||= problem === undefined || problem.finding === 'slow';
-    this.#become(problem);
-    this.#connections.count(clock.now(), problem === undefined);
+    this.wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
+    this.#become(found);
+    this.#connections.count(clock.now(), found === undefined);
     this.lost = this.#connections.signal;
   }
 
-  #become(found: Problem | undefined): void {
+  #become(found: Explanation | undefined): void {
     const { closing, observer } = this.#options;
     if (closing.aborted) return;
     this.#finding = found?.finding;
-    this.problem = found && this.#unavailable(found);
+    this.error = found && this.#errorOf(found);
     this.rejection =
-      found && meaningOf(found.finding).mustAct !== 'nobody' ? this.problem : undefined;
-    const state = this.problem?.message ?? 'reachable';
+      found && answersOf(found.finding).mustAct !== 'nobody' ? this.error : undefined;
+    const state = this.error?.message ?? 'reachable';
     const hasReason = found?.cause.message !== SILENT;
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;
     this.#hasReason = hasReason;
-    if (this.problem) observer({ type: 'storage unreachable', error: this.problem });
+    if (this.error) observer({ type: 'storage unreachable', error: this.error });
     else observer({ type: 'storage reachable' });
   }
 
-  #unavailable({ finding, cause }: Problem): StorageUnavailableError {
-    const { storage } = meaningOf(finding);
+  #errorOf({ finding, cause }: Explanation): StorageUnavailableError {
+    const { storage, accepts } = answersOf(finding);
     if (storage === undefined) {
       return new StorageUnavailableError(`plants are refused: ${cause.message}`);
     }
     const message = `${this.#options.storage.place} ${storage}`;
-    return finding === 'slow'
+    return accepts
       ? new StorageSlowError(message, { cause })
       : new StorageUnavailableError(message, { cause });
   }

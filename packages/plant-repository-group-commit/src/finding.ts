@@ -11,18 +11,20 @@ export type Written = 'yes' | 'no' | 'unknown' | 'id exists';
 export type Actor = 'nobody' | 'plant' | 'batch' | 'administrator';
 
 /** The answers to the two questions. */
-export interface Meaning {
+interface Answers {
   readonly written: Written;
   readonly mustAct: Actor;
   /** What operators are told about the storage when a check finds this; the message of the cause if absent. */
   readonly storage?: string;
+  /** Whether plants are stored nevertheless. Only checks and look-ups find such a thing. */
+  readonly accepts?: true;
 }
 
 /**
  * Everything that a server can say about an insert, a check or a read, and what it means. All an adapter decides is which
  * of these words a server's code stands for.
  */
-export const FINDINGS = {
+const FINDINGS = {
   /** The plant is durable. */
   stored: { written: 'yes', mustAct: 'nobody' },
   'id exists': { written: 'id exists', mustAct: 'nobody' },
@@ -32,8 +34,15 @@ export const FINDINGS = {
   'no server': { written: 'unknown', mustAct: 'nobody', storage: 'is not reachable' },
   /** A server replies that it accepts no plants now. */
   'not now': { written: 'no', mustAct: 'nobody', storage: 'accepts no plants' },
-  /** A server accepts plants, but some of them get no outcome in time. Only checks find this. */
-  slow: { written: 'no', mustAct: 'nobody', storage: 'is slow' },
+  /** Writes are not acknowledged in time. */
+  slow: { written: 'no', mustAct: 'nobody', storage: 'is slow', accepts: true },
+  /** Ids that exist cannot be looked up, because reads may miss plants that are stored. */
+  'no look-ups': {
+    written: 'no',
+    mustAct: 'nobody',
+    storage: 'cannot look up plants',
+    accepts: true,
+  },
   'batch refused': { written: 'no', mustAct: 'batch' },
   /** A rule of an administrator or a limit of the server refuses the plant. */
   'plant refused': { written: 'no', mustAct: 'plant' },
@@ -44,27 +53,29 @@ export const FINDINGS = {
   },
   /** A permission or the table is missing, or the storage would lose plants. */
   unusable: { written: 'no', mustAct: 'administrator' },
-} as const satisfies Readonly<Record<string, Meaning>>;
+} as const satisfies Readonly<Record<string, Answers>>;
 
+/** What a server says. The outcome of an `add` follows from the findings about its plant. */
 export type Finding = keyof typeof FINDINGS;
 
 /** A plant with the id is committed, with this mark; `undefined` if another program wrote it. */
-export interface Committed {
+interface IdExists {
+  readonly finding: 'id exists';
   readonly committedMark: string | undefined;
 }
 
 /** Why the server refuses the plant, without any of its values. */
-export interface Refusal {
+interface PlantRefused {
+  readonly finding: 'plant refused';
   /** The server's own error code. */
   readonly code: number | string;
   readonly reason: string;
 }
 
-/** What an insert has found out about one plant. */
-export type InsertOutcome = Exclude<Finding, 'plant refused'> | Committed | Refusal;
+/** What an insert finds out about one plant: a finding, and what the server adds to it. */
+export type PlantFinding = Exclude<Finding, 'plant refused'> | IdExists | PlantRefused;
 
-/** Returns whether the plant is written, and who must act. */
-export function meaningOf(found: Finding | InsertOutcome): Meaning {
-  if (typeof found === 'string') return FINDINGS[found];
-  return FINDINGS['committedMark' in found ? 'id exists' : 'plant refused'];
+/** Returns whether a plant is written, and who must act. */
+export function answersOf(found: Finding | PlantFinding): Answers {
+  return FINDINGS[typeof found === 'string' ? found : found.finding];
 }

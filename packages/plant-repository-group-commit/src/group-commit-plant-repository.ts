@@ -13,7 +13,7 @@ import {
 } from '@plant-store/domain';
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
-import { meaningOf } from './finding.js';
+import { answersOf } from './finding.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantStorage } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
@@ -102,12 +102,12 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (!end.aborted) latest = error;
       }
       const { finding, cause } = this.#storage.explain(latest);
-      const passes = meaningOf(finding).mustAct === 'nobody';
+      const passes = answersOf(finding).mustAct === 'nobody';
       if (passes)
         await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
       if (passes && !end.aborted) continue;
       const message = 'the plants could not be read';
-      throw this.#availability.problem ?? new StorageUnavailableError(message, { cause });
+      throw this.#availability.error ?? new StorageUnavailableError(message, { cause });
     }
   }
 

@@ -2,7 +2,7 @@ import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import { type Clock, NoResponseError } from './clock.js';
-import { type InsertOutcome, meaningOf } from './finding.js';
+import { answersOf, type PlantFinding } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
@@ -145,7 +145,7 @@ export class GroupCommit {
   async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability } = this.#options;
     const { rejection } = availability;
-    if (rejection) return { outcomes: 'unusable', error: rejection };
+    if (rejection) return { findings: 'unusable', error: rejection };
     try {
       // The first check may find that a setting would make the storage lose plants.
       if (!availability.wasReached) await availability.ready();
@@ -153,48 +153,49 @@ export class GroupCommit {
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
       // If the storage never called `take`, nothing was sent, so nothing can be written.
-      return { outcomes: attempt.sent ? 'no server' : 'not now', error };
+      return { findings: attempt.sent ? 'no server' : 'not now', error };
     }
   }
 
-  /** Tells each plant the outcome of its insert. Returns the plants whose marks must be looked up. */
+  /** Tells each plant what its insert has found. Returns the plants whose marks must be looked up. */
   #conclude({ plants, sent, sentAt }: Attempt, result: InsertResult): readonly PendingPlant[] {
-    const { outcomes, error } = result;
+    const { findings, error } = result;
     if (!sent) this.#concludeUnsent(plants, result);
     if (!sent || sent.length === 0) return [];
     const { observer, clock } = this.#options;
     const durationMs = clock.now() - sentAt;
     observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
-    if (outcomes !== 'unknown' && outcomes !== 'no server') this.#attempts.countReply(sentAt);
+    if (findings !== 'unknown' && findings !== 'no server') this.#attempts.countReply(sentAt);
     return sent.filter((plant, at) => {
-      const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unknown');
-      return this.#concludeOne(plant, outcome, error, sent.length);
+      const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
+      return this.#concludeOne(plant, found, error, sent.length);
     });
   }
 
-  /** Tells one plant its outcome. Returns whether the mark that is committed under its id must be looked up. */
+  /** Tells one plant what was found. Returns whether the mark that is committed under its id must be looked up. */
   #concludeOne(
     plant: PendingPlant,
-    outcome: InsertOutcome,
+    found: PlantFinding,
     cause: unknown,
     together: number,
   ): boolean {
-    const { written, mustAct } = plant.endInsert(outcome, cause);
+    plant.endInsert(found, cause);
     if (plant.isSettled) {
-      const isRefusal = typeof outcome === 'object' && 'reason' in outcome;
-      if (isRefusal) {
-        this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...outcome });
+      if (typeof found === 'object' && found.finding === 'plant refused') {
+        const { code, reason } = found;
+        this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
       }
       return false;
     }
+    const { written, mustAct } = answersOf(found);
     if (written === 'unknown' || mustAct === 'batch') plant.suspect(together);
     if (mustAct === 'administrator') this.#reject(plant);
     // An earlier insert may have written it, before the database had the rule that now refuses it.
     return written === 'id exists' || mustAct === 'plant';
   }
 
-  #concludeUnsent(plants: readonly PendingPlant[], { outcomes, error }: InsertResult): void {
-    const mustAct = typeof outcomes === 'string' ? meaningOf(outcomes).mustAct : 'nobody';
+  #concludeUnsent(plants: readonly PendingPlant[], { findings, error }: InsertResult): void {
+    const mustAct = typeof findings === 'string' ? answersOf(findings).mustAct : 'nobody';
     for (const plant of plants) {
       plant.recordCause(error);
       if (mustAct === 'administrator') this.#reject(plant);
@@ -203,7 +204,7 @@ export class GroupCommit {
 
   /** Gives up a plant because an administrator must act, unless an earlier insert may have written it. */
   #reject(plant: PendingPlant): void {
-    if (plant.mayBeWritten) return;
+    if (plant.isUnknown) return;
     const { cause } = plant;
     const isExplained = cause instanceof StorageUnavailableError;
     const why = isExplained ? cause : this.#options.storage.explain(cause).cause;
@@ -275,11 +276,11 @@ export class GroupCommit {
 
   #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
     for (const plant of plants) {
-      if (!plant.mayBeWritten) this.#giveUp(plant);
+      if (!plant.isUnknown) this.#giveUp(plant);
     }
   }
 
   #giveUp(plant: PendingPlant): void {
-    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.problem);
+    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.error);
   }
 }

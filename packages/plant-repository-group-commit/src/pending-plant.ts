@@ -5,7 +5,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { type InsertOutcome, type Meaning, meaningOf } from './finding.js';
+import { answersOf, type PlantFinding } from './finding.js';
 import type { MarkedPlant } from './plant-storage.js';
 
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
@@ -76,8 +76,8 @@ export class PendingPlant implements MarkedPlant {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether an insert may have written it, or may still write it. */
-  get mayBeWritten(): boolean {
+  /** Whether it is unknown if an insert has written it, or still will. */
+  get isUnknown(): boolean {
     return this.#unknownInserts > 0;
   }
 
@@ -94,21 +94,20 @@ export class PendingPlant implements MarkedPlant {
     this.#unknownInserts += 1;
   }
 
-  /** An insert of it has ended. Returns what that means. */
-  endInsert(outcome: InsertOutcome, cause?: unknown): Meaning {
-    const meaning = meaningOf(outcome);
-    if (meaning.written !== 'unknown') this.#unknownInserts -= 1;
-    if (meaning.written === 'yes') this.#settle();
+  /** An insert of it has ended. */
+  endInsert(found: PlantFinding, cause?: unknown): void {
+    const { written } = answersOf(found);
+    if (written !== 'unknown') this.#unknownInserts -= 1;
+    if (written === 'yes') this.#settle();
     else this.recordCause(cause);
-    if (outcome === 'not now' || outcome === 'unknown') this.#errorReplies += 1;
-    if (typeof outcome === 'string') return meaning;
-    if ('committedMark' in outcome) this.found(outcome.committedMark);
+    if (found === 'not now' || found === 'unknown') this.#errorReplies += 1;
+    if (typeof found === 'string') return;
+    if (found.finding === 'id exists') this.found(found.committedMark);
     // Otherwise, an earlier insert may have written it, before the database had the rule that refuses it.
-    else if (!this.mayBeWritten) {
-      const message = `the database refuses a plant that the service accepts (${outcome.code})`;
+    else if (!this.isUnknown) {
+      const message = `the database refuses a plant that the service accepts (${found.code})`;
       this.#settle(new Error(message));
     }
-    return meaning;
   }
 
   /** An insert or a look-up did not settle it, because of this. */
@@ -127,7 +126,7 @@ export class PendingPlant implements MarkedPlant {
   /** Its time limit has passed, or an administrator must act. */
   giveUp(message: string, cause: unknown): void {
     this.#settle(
-      this.mayBeWritten
+      this.isUnknown
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
         : new StorageUnavailableError(message, { cause }),
     );

@@ -1,5 +1,5 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
-import type { Finding, InsertOutcome } from './finding.js';
+import type { Finding, PlantFinding } from './finding.js';
 
 /** A plant to be stored, and the mark that is written with it. */
 export interface MarkedPlant {
@@ -21,14 +21,14 @@ export interface PlantBatch {
 
 /** How an insert has ended. */
 export interface InsertResult {
-  /** The outcome of each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
-  readonly outcomes: readonly InsertOutcome[] | Exclude<InsertOutcome, object>;
+  /** What was found about each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
+  readonly findings: readonly PlantFinding[] | Exclude<PlantFinding, object>;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
 }
 
 /** A problem with a storage, and its cause. */
-export interface Problem {
+export interface Explanation {
   readonly finding: Finding;
   /** The cause, free of credentials and plant data. Its message is shown to operators. */
   readonly cause: Error;
@@ -102,7 +102,7 @@ export interface PlantStorage {
   check(signal: AbortSignal): Promise<void>;
 
   /** Returns what an error of one of the other methods means. */
-  explain(error: unknown): Problem;
+  explain(error: unknown): Explanation;
 
   /** Closes every connection. */
   close(): Promise<void>;

@@ -54,7 +54,7 @@ describe('A group commit repository', () => {
       open({
         async insert(batch) {
           stored.push(...batch.take().map(({ plant: { name } }) => name));
-          return { outcomes: 'stored' };
+          return { findings: 'stored' };
         },
         close,
       });

@@ -1,6 +1,6 @@
 import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
-import type { InsertOutcome } from '../src/finding.js';
+import type { PlantFinding } from '../src/finding.js';
 import type { GroupCommit } from '../src/group-commit.js';
 import type { MarkedPlant } from '../src/plant-storage.js';
 import {
@@ -47,7 +47,7 @@ class SlowStorage extends FakePlantStorage {
   };
 
   /** The other shard writes what it reports with a write concern error, and nothing else. */
-  #write(marked: MarkedPlant, hasLost: boolean): InsertOutcome {
+  #write(marked: MarkedPlant, hasLost: boolean): PlantFinding {
     if (this.#isLost(marked)) return 'unknown';
     const { plant, mark } = marked;
     const exists = this.committed.has(plant.id);

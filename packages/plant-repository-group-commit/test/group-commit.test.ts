@@ -22,7 +22,11 @@ import { VirtualTime } from './support/virtual-time.js';
 
 const LIMIT_MS = 5_000;
 const SHORT_LIMIT_MS = 40;
-const REFUSAL = { code: 121, reason: 'the validator refuses it' };
+const REFUSAL = {
+  finding: 'plant refused',
+  code: 121,
+  reason: 'the validator refuses it',
+} as const;
 const ANOTHER = 'the mark of another plant';
 
 /** @param given Methods of the storage, among others. */
@@ -163,7 +167,7 @@ describe('A time limit', () => {
       async insert(batch) {
         await clock.wait(2 * SHORT_LIMIT_MS);
         return {
-          outcomes: batch.take().map(({ plant: { id } }) => (id === 2n ? 'stored' : REFUSAL)),
+          findings: batch.take().map(({ plant: { id } }) => (id === 2n ? 'stored' : REFUSAL)),
         };
       },
     });
@@ -301,7 +305,9 @@ describe('A plant that is added', () => {
     (await fake.insert(0)).reply([REFUSAL, 'id exists']);
     await Promise.all([bad, taken]);
     const alerts = events.filter(({ type }) => type === 'plant refused');
-    expect(alerts).to.deep.equal([{ type: 'plant refused', id: 2n, ...REFUSAL }]);
+    expect(alerts).to.deep.equal([
+      { type: 'plant refused', id: 2n, code: 121, reason: REFUSAL.reason },
+    ]);
   });
 
   it('causes no alert when an earlier insert may have written it', async () => {
@@ -436,7 +442,7 @@ describe('A pending plant', () => {
       'a refusal',
       (it) => {
         it.beginInsert();
-        it.endInsert({ code: 121, reason: 'a rule' }, lost);
+        it.endInsert(REFUSAL, lost);
       },
       { message: 'the database refuses a plant that the service accepts (121)' },
     ],

@@ -1,9 +1,9 @@
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
+  Explanation,
   InsertResult,
   PlantBatch,
   PlantStorage,
-  Problem,
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
@@ -83,7 +83,7 @@ export class MongoPlantStorage implements PlantStorage {
         return insertResult(error.result, batch.take().length);
       }
       const reply = withoutServerText(error);
-      if (isReply(reply)) return { outcomes: insertFinding(codeOf(error)), error: reply };
+      if (isReply(reply)) return { findings: insertFinding(codeOf(error)), error: reply };
       throw this.explain(reply).cause;
     }
   }
@@ -125,7 +125,7 @@ export class MongoPlantStorage implements PlantStorage {
     if (servers.some(({ type }) => type === 'Standalone')) this.#collectionCheck.warn(STANDALONE);
   }
 
-  explain(error: unknown): Problem {
+  explain(error: unknown): Explanation {
     return problemOf(error, this.#topology, this.#db.client.options);
   }
 

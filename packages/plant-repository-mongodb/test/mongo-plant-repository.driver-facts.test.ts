@@ -220,8 +220,8 @@ describeOnMongod('An insert', () => {
         data: { failCommands: ['insert'], namespace: `${DATABASE}.${collection}`, errorCode },
       });
     await replyOnce(462);
-    const { outcomes, error } = await storage.insert(batch(1n), NEVER);
-    expect(outcomes).to.equal('not now');
+    const { findings, error } = await storage.insert(batch(1n), NEVER);
+    expect(findings).to.equal('not now');
     expect(`${error}`).to.match(/the server reports error 462/);
     for (const [code, expected] of [
       [11, 'unknown'],
@@ -231,7 +231,7 @@ describeOnMongod('An insert', () => {
     ] as const) {
       await replyOnce(code);
       const result = await storage.insert(batch(BigInt(code)), NEVER);
-      expect(result.outcomes).to.equal(expected);
+      expect(result.findings).to.equal(expected);
       expect(`${result.error}`).to.match(new RegExp(`the server reports error ${code}\\b`));
     }
   });

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
-  InsertOutcome,
+  Explanation,
   InsertResult,
   MarkedPlant,
   PlantBatch,
+  PlantFinding,
   PlantStorage,
-  Problem,
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
@@ -103,7 +103,7 @@ export class PostgresqlStorage implements PlantStorage {
     } catch (error) {
       if (!(error instanceof PostgresqlError)) throw error;
       if (UNPREPARED.test(error.code)) this.#prepares = false;
-      return { outcomes: outcomesOf(error, plants.length), error };
+      return { findings: findingsOf(error, plants.length), error };
     }
   }
 
@@ -138,7 +138,7 @@ export class PostgresqlStorage implements PlantStorage {
     }
   }
 
-  explain(error: unknown): Problem {
+  explain(error: unknown): Explanation {
     const finding = error instanceof PostgresqlError ? error.finding : 'no server';
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
@@ -161,17 +161,17 @@ export class PostgresqlStorage implements PlantStorage {
       this.#statements.absent.find((column) => plant[column] !== undefined),
     );
     const column = absent.find((it) => it !== undefined);
-    if (column === undefined) return { outcomes: await this.#insertRows(client, plants) };
+    if (column === undefined) return { findings: await this.#insertRows(client, plants) };
     const others = plants.filter((_, at) => absent[at] === undefined);
     const inserted = await this.#insertRows(client, others);
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
-      outcomes: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
+      findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
       error: new PostgresqlError(absentColumn(column).message, 'unusable'),
     };
   }
 
-  async #insertRows(client: PlantClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
+  async #insertRows(client: PlantClient, plants: readonly MarkedPlant[]): Promise<Findings> {
     if (plants.length === 0) return [];
     const { columns, insertOne, insertMany } = this.#statements;
     // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
@@ -186,7 +186,7 @@ export class PostgresqlStorage implements PlantStorage {
     const ids = plants.map(({ plant }) => plant.id);
     const found = await lookUp(client, ids).catch(() => undefined);
     if (rowCount === 0 && found?.isKept === false) await this.#examine(client);
-    if (found) return plants.map((it) => outcomeOf(it, found));
+    if (found) return plants.map((it) => findingOf(it, found));
     // Then the group commit looks them up.
     return rowCount === 0 ? 'id exists' : 'unknown';
   }
@@ -257,7 +257,7 @@ export class PostgresqlStorage implements PlantStorage {
   }
 }
 
-type Outcomes = InsertResult['outcomes'];
+type Findings = InsertResult['findings'];
 type Marks = ReadonlyMap<bigint, string | undefined>;
 
 type Found = Awaited<ReturnType<typeof lookUp>>;
@@ -284,8 +284,7 @@ const throwExplained = (error: unknown): never => {
 const standbyError = () =>
   new PostgresqlError(
     'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
-    // The service has started and stores plants; only creates of ids that exist wait for an answer.
-    'slow',
+    'no look-ups',
     '25006',
   );
 
@@ -302,25 +301,30 @@ async function lookUp(client: PlantClient, ids: readonly bigint[]) {
   return { marks: new Map(found), isKept: rows[0]?.is_kept === true };
 }
 
-/** Returns the outcome of a plant of an insert that has not inserted every plant. */
-function outcomeOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Found): InsertOutcome {
+/** Returns what an insert that has not inserted every plant says about one of them. */
+function findingOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Found): PlantFinding {
   if (marks.get(id) === mark) return 'stored';
   if (!isKept) return 'not now';
-  if (marks.has(id)) return { committedMark: marks.get(id) };
+  if (marks.has(id)) return { finding: 'id exists', committedMark: marks.get(id) };
   return {
+    finding: 'plant refused',
     code: 'no row was inserted',
     reason: 'a trigger or policy on the table prevented the insert',
   };
 }
 
-/** Returns the outcomes of an insert that failed as a whole. If one plant of several may be why, smaller inserts find it. */
-function outcomesOf({ finding, code }: PostgresqlError, plants: number): Outcomes {
+/** Returns the findings of an insert that failed as a whole. If one plant of several may be why, smaller inserts find it. */
+function findingsOf({ finding, code }: PostgresqlError, plants: number): Findings {
   const isOfOne = finding === 'plant refused' || code === NO_PERMISSION || code === LOCKED;
   if (!isOfOne) return finding;
   if (plants > 1) return 'batch refused';
   if (code === LOCKED) return 'id exists';
   if (finding !== 'plant refused') return finding;
   return [
-    { code, reason: 'a constraint or trigger on the table, or a server limit, rejected the plant' },
+    {
+      finding: 'plant refused',
+      code,
+      reason: 'a constraint or trigger on the table, or a server limit, rejected the plant',
+    },
   ];
 }

@@ -297,7 +297,7 @@ describeOnPostgresql('a store', () => {
       await openFirst();
       await beginRecovery();
       const repository = openBehindPooler();
-      await untilNotReady(repository, /reads reach a standby .* \(25006\)/s);
+      await untilNotReady(repository, /cannot look up plants.*reads reach a standby .* \(25006\)/s);
       await repository.add(newPlant({ id: 9n, name: 'Bellis' }), 60_000);
     });
 

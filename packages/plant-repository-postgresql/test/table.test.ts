@@ -196,9 +196,9 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await until(waits, () => 'no insert waits');
     await storage.check(signal);
     await server.run('INSERT INTO gate DEFAULT VALUES');
-    const { outcomes } = await inserted;
+    const { findings } = await inserted;
     await storage.close();
-    expect(outcomes).to.deep.equal(['unusable', 'stored', 'stored']);
+    expect(findings).to.deep.equal(['unusable', 'stored', 'stored']);
   });
 
   it('may skip a plant through a trigger; only others are reported stored', async () => {
@@ -206,13 +206,13 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
     const storage = new PostgresqlStorage(readUri(uri));
-    const { outcomes } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
+    const { findings } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
     await storage.close();
     const skipped = {
       code: 'no row was inserted',
       reason: 'a trigger or policy on the table prevented the insert',
     };
-    expect(outcomes).to.deep.equal(['stored', skipped, 'stored']);
+    expect(findings).to.deep.equal(['stored', skipped, 'stored']);
   });
 
   it('has no unknown outcome after an insert of no row', async () => {
@@ -221,9 +221,9 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
       GRANT SELECT (id) ON garden.plants TO plant_store`);
     const storage = new PostgresqlStorage(readUri(uri));
-    const { outcomes } = await storage.insert(batch({}), new AbortController().signal);
+    const { findings } = await storage.insert(batch({}), new AbortController().signal);
     await storage.close();
-    expect(outcomes).to.equal('id exists');
+    expect(findings).to.equal('id exists');
   });
 
   it('is refused in a database that cannot keep every text', async () => {

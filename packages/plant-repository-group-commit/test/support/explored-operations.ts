@@ -1,9 +1,9 @@
-import type { InsertOutcome } from '../../src/finding.js';
+import type { PlantFinding } from '../../src/finding.js';
 import type { InsertResult, MarkedPlant, PlantBatch } from '../../src/plant-storage.js';
 import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
 import { unsettled } from './storage-with.js';
 
-export const REFUSAL = { code: 121, reason: 'a rule' };
+export const REFUSAL = { finding: 'plant refused', code: 121, reason: 'a rule' } as const;
 
 const PROBLEM = new Error('the storage has a problem');
 
@@ -77,10 +77,10 @@ export class ExploredInsert extends Operation<InsertResult> {
   #step: 'waits' | 'is sent' | 'has arrived' = 'waits';
   #plants: readonly MarkedPlant[] = [];
   /** What the server has done with each plant. */
-  #outcomes: readonly InsertOutcome[] = [];
+  #findings: readonly PlantFinding[] = [];
   #written: readonly Logged[] = [];
   /** What the instance knows of each plant. */
-  #known: readonly InsertOutcome[] = [];
+  #known: readonly PlantFinding[] = [];
 
   constructor(call: Call, batch: PlantBatch, repliesWithMarks: boolean) {
     super(call);
@@ -90,12 +90,12 @@ export class ExploredInsert extends Operation<InsertResult> {
 
   get state(): string {
     const written = this.#written.map((it) => `${it.name} ${this.call.server.has(it)}`);
-    const outcomes = JSON.stringify(this.#outcomes);
-    return [this.#step, this.isOpen, this.hold.holds, ...written, outcomes].join();
+    const findings = JSON.stringify(this.#findings);
+    return [this.#step, this.isOpen, this.hold.holds, ...written, findings].join();
   }
 
   /** What the instance knows of the plant with this name; `undefined` when it was not sent. */
-  known(name: string): InsertOutcome | undefined {
+  known(name: string): PlantFinding | undefined {
     const at = this.#plants.findIndex(({ plant }) => plant.name === name);
     return at < 0 ? undefined : (this.#known[at] ?? 'unknown');
   }
@@ -111,7 +111,7 @@ export class ExploredInsert extends Operation<InsertResult> {
     if (this.#step === 'waits') return this.seen('is sent', () => this.#send());
     const kept = this.#written.map((it) => this.call.server.has(it));
     if (kept.includes(undefined)) return this.loss;
-    return kept.includes(false) ? undefined : this.#reply('replies', this.#outcomes);
+    return kept.includes(false) ? undefined : this.#reply('replies', this.#findings);
   }
 
   protected faults(): Happening[] {
@@ -120,15 +120,15 @@ export class ExploredInsert extends Operation<InsertResult> {
     return [
       this.seen('finds no server', () => this.fail(PROBLEM)),
       this.seen('finds the storage unusable', () =>
-        this.end({ outcomes: 'unusable', error: PROBLEM }),
+        this.end({ findings: 'unusable', error: PROBLEM }),
       ),
     ];
   }
 
   #faultsOnArrival(): Happening[] {
     const names = this.#plants.map(({ plant }) => plant.name);
-    const all = (outcome: 'unusable' | 'not now' | 'batch refused') =>
-      this.event(`is ${outcome}`, () => this.#arrived(names.map(() => outcome)));
+    const all = (finding: 'unusable' | 'not now' | 'batch refused') =>
+      this.event(`is ${finding}`, () => this.#arrived(names.map(() => finding)));
     const refused = names.map((name) =>
       this.event(`arrives, ${name} is refused`, () => {
         this.call.server.refused.add(name);
@@ -144,22 +144,22 @@ export class ExploredInsert extends Operation<InsertResult> {
 
   /** The server reports that no majority has it in time. */
   #unmet(): Happening[] {
-    const outcomes = this.#outcomes.map((it) => (it === 'stored' ? 'unknown' : 'not now'));
-    return this.#written.length > 0 ? [this.#reply('replies without a majority', outcomes)] : [];
+    const findings = this.#findings.map((it) => (it === 'stored' ? 'unknown' : 'not now'));
+    return this.#written.length > 0 ? [this.#reply('replies without a majority', findings)] : [];
   }
 
-  #reply(what: string, outcomes: readonly InsertOutcome[]): Happening {
-    const known = outcomes.map((outcome, at) => this.#shown(outcome, this.#plants[at]));
+  #reply(what: string, findings: readonly PlantFinding[]): Happening {
+    const known = findings.map((finding, at) => this.#shown(finding, this.#plants[at]));
     return this.seen(`${what} ${JSON.stringify(known)}`, () => {
       this.#known = known;
-      this.end({ outcomes: known, error: PROBLEM });
+      this.end({ findings: known, error: PROBLEM });
     });
   }
 
-  #shown(outcome: InsertOutcome, marked: MarkedPlant | undefined): InsertOutcome {
-    if (!marked || !this.#repliesWithMarks || outcome !== 'id exists') return outcome;
+  #shown(finding: PlantFinding, marked: MarkedPlant | undefined): PlantFinding {
+    if (!marked || !this.#repliesWithMarks || finding !== 'id exists') return finding;
     const holder = this.call.server.committed(marked.plant.id);
-    return holder ? { committedMark: holder.mark } : outcome;
+    return holder ? { finding: 'id exists', committedMark: holder.mark } : finding;
   }
 
   #send(): void {
@@ -171,19 +171,19 @@ export class ExploredInsert extends Operation<InsertResult> {
   #arrive(missing: readonly string[] = []): void {
     const { server } = this.call;
     const written: Logged[] = [];
-    const outcomes = this.#plants.map((marked): InsertOutcome => {
+    const findings = this.#plants.map((marked): PlantFinding => {
       if (missing.includes(marked.plant.name)) return 'unknown';
       if (server.refused.has(marked.plant.name)) return REFUSAL;
       const logged = server.write(marked);
       if (logged) written.push(logged);
       return logged ? 'stored' : 'id exists';
     });
-    this.#arrived(outcomes, written);
+    this.#arrived(findings, written);
   }
 
-  #arrived(outcomes: readonly InsertOutcome[], written: readonly Logged[] = []): void {
+  #arrived(findings: readonly PlantFinding[], written: readonly Logged[] = []): void {
     this.#step = 'has arrived';
-    this.#outcomes = outcomes;
+    this.#findings = findings;
     this.#written = written;
   }
 }

@@ -1,5 +1,5 @@
 import { Attempt, Attempts } from '../../src/attempts.js';
-import type { InsertOutcome } from '../../src/finding.js';
+import type { PlantFinding } from '../../src/finding.js';
 import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
 
@@ -7,8 +7,8 @@ const prototypes = [PendingPlant, Attempt, Attempts, InsertQueue].map((it) => it
 const { endInsert, found, beginInsert } = PendingPlant.prototype;
 const { take } = Attempt.prototype;
 const { start } = Attempts.prototype;
-const REFUSAL = { code: 1, reason: 'a bug' };
-const TAKEN = { committedMark: undefined };
+const REFUSAL = { finding: 'plant refused', code: 1, reason: 'a bug' } as const;
+const TAKEN = { finding: 'id exists', committedMark: undefined } as const;
 
 /** Members of a class are replaced. */
 const replaced =
@@ -16,11 +16,11 @@ const replaced =
   () =>
     void Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(by));
 
-/** One outcome of an insert is mistaken for another. */
-const mistaken = (outcome: InsertOutcome, other: InsertOutcome) =>
+/** One finding is mistaken for another. */
+const mistaken = (finding: PlantFinding, other: PlantFinding) =>
   replaced(PendingPlant, {
     endInsert(actual, cause) {
-      return endInsert.call(this, actual === outcome ? other : actual, cause);
+      return endInsert.call(this, actual === finding ? other : actual, cause);
     },
   });
 
@@ -40,8 +40,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'an unknown insert means stored': mistaken('unknown', 'stored'),
     'an id that exists is taken': mistaken('id exists', TAKEN),
     'an unusable storage means a refused plant': mistaken('unusable', REFUSAL),
-    'a plant that may be written is unavailable': replaced(PendingPlant, { mayBeWritten: false }),
-    'a plant that was not written is unknown': replaced(PendingPlant, { mayBeWritten: true }),
+    'a plant that may be written is unavailable': replaced(PendingPlant, { isUnknown: false }),
+    'a plant that was not written is unknown': replaced(PendingPlant, { isUnknown: true }),
     'its own mark means taken': replaced(PendingPlant, {
       found() {
         found.call(this, undefined);

@@ -2,7 +2,12 @@ import { EventEmitter, once } from 'node:events';
 import { newPlant } from '@plant-store/domain';
 import type { Finding } from '../../src/finding.js';
 import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
-import type { InsertResult, PlantBatch, PlantStorage, Problem } from '../../src/plant-storage.js';
+import type {
+  Explanation,
+  InsertResult,
+  PlantBatch,
+  PlantStorage,
+} from '../../src/plant-storage.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
@@ -11,7 +16,7 @@ export const LIMITS = { ordinary: 20, suspects: 20, stragglers: 60 };
 /** Plants are sent at once. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
   rejection: undefined,
-  problem: undefined,
+  error: undefined,
   wasReached: true,
   ready: async () => undefined,
   lost: new AbortController().signal,
@@ -30,13 +35,13 @@ export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
     },
     async insert(batch) {
       batch.take();
-      return { outcomes: 'stored' };
+      return { findings: 'stored' };
     },
     committedMarks: async () => new Map(),
     page: async () => [],
     check: async () => undefined,
     explain(error) {
-      const { finding = 'no server' } = error as Partial<Problem>;
+      const { finding = 'no server' } = error as Partial<Explanation>;
       return { finding, cause: error as Error };
     },
     close: async () => undefined,
@@ -74,7 +79,7 @@ function fakeInsert(batch: PlantBatch) {
     timeLimitMs: batch.timeLimitMs,
     result,
     /** Ends it with a reply. By default, all plants are stored. */
-    reply: (outcomes: InsertResult['outcomes'] = 'stored') => resolve({ outcomes }),
+    reply: (findings: InsertResult['findings'] = 'stored') => resolve({ findings }),
     /** Ends it without a reply. */
     fail: (error: unknown = new Error('connection lost')) => reject(error),
   };

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Finding, type Problem, SILENT } from '@plant-store/plant-repository-group-commit';
+import { type Explanation, type Finding, SILENT } from '@plant-store/plant-repository-group-commit';
 import {
   type Document,
   type MongoClient,
@@ -62,7 +62,7 @@ export function problemOf(
   error: unknown,
   topology: Topology | undefined,
   options: ConnectionOptions,
-): Problem {
+): Explanation {
   if (error instanceof CollectionError) return { finding: error.finding, cause: error };
   const problem = errorProblem(error, options);
   if (/^(?:credentials refused|unusable)$/.test(problem.finding)) return problem;
@@ -76,7 +76,7 @@ export function problemOf(
 }
 
 /** Explains an error by itself. */
-function errorProblem(error: unknown, options: ConnectionOptions): Problem {
+function errorProblem(error: unknown, options: ConnectionOptions): Explanation {
   const { tls, tlsCertificateKeyFile: keyFile, credentials } = options;
   const chain = causesOf(error);
   const codes = chain.map(codeOf).filter((it) => it !== undefined);
@@ -117,7 +117,7 @@ function errorProblem(error: unknown, options: ConnectionOptions): Problem {
 }
 
 /** Explains why no known server accepts writes. */
-function topologyProblem({ type, servers }: Topology, options: ConnectionOptions): Problem {
+function topologyProblem({ type, servers }: Topology, options: ConnectionOptions): Explanation {
   const known = [...servers.values()];
   const is = (wanted: string) => known.some((server) => server.type === wanted);
   const finding = known.some(({ type }) => type !== 'Unknown') ? 'not now' : 'no server';
@@ -141,7 +141,7 @@ function topologyProblem({ type, servers }: Topology, options: ConnectionOptions
   return firstOf(rows, ['otherwise', finding, noPrimary]);
 }
 
-function firstOf(rows: readonly Row[], otherwise: Row, code?: unknown): Problem {
+function firstOf(rows: readonly Row[], otherwise: Row, code?: unknown): Explanation {
   const [, finding, sentence] = rows.find(([applies]) => applies) ?? otherwise;
   return { finding, cause: Object.assign(new Error(sentence), { code }) };
 }

@@ -1,4 +1,4 @@
-import type { InsertOutcome } from '@plant-store/plant-repository-group-commit';
+import type { PlantFinding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { insertResult } from '../../src/collection/insert-outcome.js';
@@ -15,17 +15,22 @@ const unmet = (reply: Document): Document => ({
   ...reply,
   writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'quotes Monstera' },
 });
-const otherIndex = (keys: string) => ({
+const otherIndex = (keys: string): PlantFinding => ({
+  finding: 'plant refused',
   code: DUPLICATE,
   reason: `the unique index on ${keys} has an entry with the same keys`,
 });
-const invalid = { code: INVALID, reason: 'the validator of the collection refuses the plant' };
+const invalid: PlantFinding = {
+  finding: 'plant refused',
+  code: INVALID,
+  reason: 'the validator of the collection refuses the plant',
+};
 const STEPPED_DOWN = 'the server reports error 189';
 const UNMET = 'the server reports error 64 (WriteConcernFailed)';
 
-type Row = [reply: Document, outcomes: [InsertOutcome, InsertOutcome], message?: string];
+type Row = [reply: Document, findings: [PlantFinding, PlantFinding], message?: string];
 
-describe('The outcomes of an insert of two documents', () => {
+describe('The findings of an insert of two documents', () => {
   const rows: Readonly<Record<string, Row>> = {
     'written, and the write concern met': [all, ['stored', 'stored']],
     'a duplicate': [first(DUPLICATE), ['id exists', 'stored']],
@@ -71,10 +76,10 @@ describe('The outcomes of an insert of two documents', () => {
       STEPPED_DOWN,
     ],
   };
-  for (const [what, [reply, outcomes, message]] of Object.entries(rows)) {
+  for (const [what, [reply, findings, message]] of Object.entries(rows)) {
     it(`follow from the reply, without its text: ${what}`, () => {
       const { error, ...result } = insertResult(reply, 2);
-      expect(result).to.deep.equal({ outcomes });
+      expect(result).to.deep.equal({ findings });
       expect((error as Error | undefined)?.message).to.equal(message);
     });
   }

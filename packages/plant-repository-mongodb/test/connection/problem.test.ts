@@ -1,4 +1,4 @@
-import { NoResponseError, type Problem } from '@plant-store/plant-repository-group-commit';
+import { type Explanation, NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import {
@@ -19,7 +19,7 @@ const coded = (code: unknown) => Object.assign(new Error(`code ${code}`), { code
 const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
 const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${query}`).options;
 
-type Row = [finding: Problem['finding'], message: string, error: unknown, query?: string];
+type Row = [finding: Explanation['finding'], message: string, error: unknown, query?: string];
 
 /** What real servers cause is in the test of `plant-store check` and of the credentials. */
 describe('What an error means', () => {
@@ -95,7 +95,7 @@ type Described = readonly [type: ServerDescription['type'], error?: Error];
 
 describe('What an error means while no known server accepts writes', () => {
   const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
-  const rows: readonly [Problem['finding'], string, type: string, ...Described[]][] = [
+  const rows: readonly [Explanation['finding'], string, type: string, ...Described[]][] = [
     ['no server', SILENT, 'Unknown', ['Unknown']],
     ['no server', 'code ENOTFOUND', 'Unknown', ['Unknown', coded('ENOTFOUND')]],
     ['not now', 'the server is a secondary and does not accept writes', 'Single', ['RSSecondary']],
