@@ -88,7 +88,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('fails if a rejected promise is left unhandled, even at the very end', async () => {
+  it('fails if a rejection is left unhandled, even at the very end', async () => {
     const stall = async () => {
       Promise.reject(new Error('no caller waits'));
     };
