@@ -1,173 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import * as v from 'valibot';
-import { settingsOf, variablesThatChoose } from '../../src/configuration/adapter-choice.js';
-import { advice, readConfiguration, settings } from '../../src/configuration/configuration.js';
-import { ConfigurationError } from '../../src/configuration/setting.js';
-import { storages } from '../../src/configuration/storages.js';
-import { verifiers } from '../../src/configuration/verifiers.js';
+import { readConfiguration, settings } from '../../src/configuration/configuration.js';
+import {
+  configured,
+  configuredAsClient,
+  DIGEST,
+  type Env,
+  FORGETS,
+  ISSUER,
+  JWT,
+  problemsOf,
+  STORES,
+  unknown,
+} from '../support/configured.js';
 import { newFiles } from '../support/plant-files.js';
-
-type Env = Record<string, string>;
-
-const DIGEST = 'a'.repeat(64);
-const ISSUER = 'https://login.example.com';
-const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
-/** A tutorial adds one. */
-const STORES = variablesThatChoose(storages);
-const FORGETS = 'plants are lost when the process ends';
-const unknown = (name: string, meant: string) =>
-  `${name}: unknown variable. Did you mean ${meant}?`;
-
-/** Values that no variable of this name takes. */
-const INVALID: Readonly<Record<string, readonly string[]>> = {
-  PORT: ['"3000"', '3000.5', '0x10', ' 3000', '1e3'],
-  MANAGEMENT_PORT: ['on'],
-  HOST: ['a host', '127.0.0.1:3000', '256.0.0.1', '1.2.3'],
-  BASE_PATH: ['', 'store', '/store/', '/:store', '/..'],
-  PUBLIC_URL: [
-    '',
-    'plants.example.com',
-    'ftp://plants.example.com',
-    'https://*.example.com',
-    'https://plants.example.com/',
-    'https://plants.example.com/store/',
-    'https://a.example?b',
-    'https://me@plants.example.com',
-    'https://plants.example.com/#a',
-    'https:a.example',
-  ],
-  STORAGE: ['disk'],
-  LOG_LEVEL: ['loud'],
-  NODE_ENV: ['', 'prod', 'Production'],
-  MONGODB_URI: ['', 'postgres://a', 'mongodb://a\n'],
-  POSTGRESQL_URI: ['mongodb://a'],
-  ACCESS_TOKEN_SHA256: ['', `${DIGEST}\n`],
-  ACCESS_TOKENS_FILE: [''],
-  JWT_ISSUER: [
-    `"${ISSUER}"`,
-    `${ISSUER}/.well-known/openid-configuration`,
-    `${ISSUER},https://b.example`,
-    'https://login.example.com/{tenantid}/v2.0',
-    'https://*.example.com',
-  ],
-  JWT_AUDIENCE: ['', '*', 'plants,seeds', "'plants'", '{client-id}'],
-  JWKS_URL: [''],
-  JWT_SCOPE: ['', 'plants:create,plants:read'],
-  JWT_READ_SCOPE: ['', 'plants:create,plants:read'],
-  JWT_NAME_CLAIM: ['', 'sub,azp'],
-  TRUSTED_PROXIES: [
-    '',
-    'a-proxy',
-    '10.0.0.0/33',
-    '10',
-    '010.0.0.1',
-    '10.0.0.*',
-    '0.0.0.0',
-    '::',
-    '[::1]',
-    '127.0.0.1:8080',
-  ],
-  CORS_ALLOWED_ORIGINS: [
-    '',
-    '*',
-    'null',
-    'nursery.example',
-    'ftp://nursery.example',
-    'https://Nursery.example',
-    'file://',
-    'capacitor://',
-    'capacitor://*',
-    'Capacitor://localhost',
-    'wss://a.example',
-    'https://nursery.example/',
-    'https://nursery.example/shop',
-    'https://nursery.example:443',
-    'https://nursery.example,',
-    'https://a.example,https://a.example',
-    'https://a.example https://b.example',
-    'https://gärtnerei.example',
-    'https://*.nursery.example',
-    'https://*',
-    'http://localhost:*',
-    'https://.nursery.example',
-    'https://nursery.example/*',
-    'https://shop%2Enursery.example',
-    '"https://nursery.example"',
-  ],
-};
-
-const configured = (env: Env) => readConfiguration(env, false);
-/** Reads the configuration of an import or export. */
-const configuredAsClient = (env: Env) => readConfiguration(env, false, true);
-
-/** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
-async function problemsOf(env: Env, read: (env: Env) => Promise<unknown> = configured) {
-  try {
-    await read(env);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError && error.problems.length > 0) return error.problems;
-    throw error;
-  }
-}
-
-describe('What a variable accepts', () => {
-  const valueFor = (name: string, text: string) => {
-    const { success, output } = v.safeParse(settings[name]?.schema ?? v.never(), text);
-    return success ? output : undefined;
-  };
-
-  it('is met by its example, and for HOST by names and addresses', () => {
-    for (const [name, { example }] of Object.entries(settings)) {
-      expect(valueFor(name, example), name).not.to.equal(undefined);
-    }
-    for (const proxies of [
-      '10.0.0.5/8, 127.0.0.1',
-      '::1,fd00::/8',
-      'loopback',
-      '10.0.0.0/255.0.0.0',
-    ]) {
-      expect(valueFor('TRUSTED_PROXIES', proxies), proxies).to.be.a('function');
-    }
-    for (const origin of [
-      'http://localhost:5173',
-      'http://[::1]:3000',
-      'https://xn--grtnerei-0za.example',
-      'https://a_b.example.',
-      'capacitor://localhost',
-      'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
-    ]) {
-      expect(valueFor('CORS_ALLOWED_ORIGINS', origin)).to.deep.equal([origin]);
-    }
-    for (const host of ['::', 'fe80::1', '0.0.0.0', 'plants.example', 'db_1']) {
-      expect(valueFor('HOST', host)).to.equal(host);
-    }
-  });
-
-  it('is met by whole numbers from the smallest to the largest', () => {
-    for (const [name, { rule }] of Object.entries(settings)) {
-      const [, least, most] = /^a whole number from (\d+) to (\d+)$/.exec(rule) ?? [];
-      if (least === undefined) continue;
-      const [min, max] = [Number(least), Number(most)];
-      const values = [min - 1, min, max, max + 1].map((value) => valueFor(name, `${value}`));
-      expect(values, name).to.deep.equal([undefined, min, max, undefined]);
-    }
-  });
-
-  for (const [variable, values] of Object.entries(INVALID)) {
-    it(`refuses other values of ${variable} with name, rule and fix`, async () => {
-      const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
-      for (const value of values) {
-        const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};
-        const [problem, ...others] = await problemsOf({ ...chosen, [variable]: value });
-        expect(problem, value).to.match(new RegExp(message));
-        expect(others).to.deep.equal([]);
-      }
-    });
-  }
-});
 
 describe('The configuration', () => {
   const PRODUCTION = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
@@ -396,125 +243,7 @@ describe('A secret', () => {
   });
 });
 
-describe('Advice', () => {
-  const TIMES = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
-  const cases: readonly (readonly [Env, ...string[]])[] = [
-    [
-      { NODE_ENV: 'production', STORAGE: 'memory', ...JWT },
-      `STORAGE: memory, so ${FORGETS}. Set ${STORES} to keep them`,
-      'JWT_SCOPE: not set, so every valid token from the issuer may create plants. Set it to the scope or role that permits it',
-    ],
-    [{ ...JWT, JWT_SCOPE: 'plants', SHUTDOWN_DELAY: '1', HOME: '1' }],
-    [{ MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '12000' }],
-    [
-      { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '11999' },
-      'REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
-    ],
-    [{ ...TIMES, SHUTDOWN_TIMEOUT_MS: '51000' }],
-    [
-      { ...TIMES, SHUTDOWN_TIMEOUT_MS: '50999' },
-      'SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests, which can take up to 51000 ms (REQUEST_TIMEOUT_MS + REQUEST_DEADLINE_MS + 1000 ms). Set it to 51000 or more',
-    ],
-    ...['MONGO_URL', 'MONGODB_ADDON_URI', 'SPRING_DATA_MONGODB_URI'].map((name): [Env, string] => [
-      { [name]: 'mongodb://a' },
-      unknown(name, 'MONGODB_URI'),
-    ]),
-    ...['POSTGRES_URL', 'POSTGRES_PRISMA_URL', 'AZURE_POSTGRESQL_CONNECTIONSTRING'].map(
-      (name): [Env, string] => [{ [name]: 'postgres://a' }, unknown(name, 'POSTGRESQL_URI')],
-    ),
-    ...['DATABASE_URL', 'DATABASE_URL_UNPOOLED', 'DB_URL'].map((name): [Env, string] => [
-      { [name]: 'a' },
-      unknown(name, 'MONGODB_URI or POSTGRESQL_URI'),
-    ]),
-    [
-      { PGHOST: 'a', MONGOHOST: 'a', DB_HOST: 'a', PGUSER: 'a', PGDATABASE: 'a' },
-      'PGHOST: unknown variable. Set POSTGRESQL_URI instead',
-      'MONGOHOST: unknown variable. Set MONGODB_URI instead',
-      'DB_HOST: unknown variable. Set MONGODB_URI or POSTGRESQL_URI instead',
-    ],
-    [{ STORAGE: 'memory', MONGO_URL: 'mongodb://a', PGHOST: 'a' }],
-    [{ GHOST: 'a' }, unknown('GHOST', 'HOST')],
-    [
-      { POST: 'a', DOC: 'a', ACCESS_TOKEN_SHA265: 'a', ACCESS_TOKEN_SHA256: DIGEST },
-      unknown('POST', 'HOST'),
-      unknown('DOC', 'DOCS'),
-      unknown('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
-    ],
-  ];
-
-  for (const [env, ...expected] of cases) {
-    it(`is complete sentences, for ${JSON.stringify(env)}`, async () => {
-      expect(advice(await configured(env), 10_100)).to.deep.equal(expected);
-    });
-  }
-});
-
-const TRIALS: readonly Env[] = [{}, { NODE_ENV: 'development' }, { NODE_ENV: 'test' }];
-
-const OTHERS: readonly Env[] = [
-  'production',
-  '',
-  ' ',
-  ' production',
-  'production\n',
-  'Production',
-  'PRODUCTION',
-  'prod',
-  'porduction',
-  '"production"',
-  'prd',
-  'live',
-  'staging',
-  'Development',
-  'test ',
-]
-  .map((NODE_ENV): Env => ({ NODE_ENV }))
-  .concat(
-    ['node_env', 'Node_Env', 'NOD_ENV', 'NODE_ENVS', 'NODE_ENV_FILE', 'NODE_ENV_FIEL'].map(
-      (name) => ({ [name]: 'production' }),
-    ),
-    ...['node_env_file', 'NDE_ENV_FILE'].map((name) => ({ [name]: '/none' })),
-    ...['ENV', 'APP_ENV', 'NODE_ENVIRONMENT'].map((name) => ({ [name]: 'production' })),
-  );
-
-/** Every setting of a token verifier, and the one that is taken for it, in every form. */
-const NAMED = [...Object.keys(settingsOf(verifiers)), 'ACCESS_TOKEN'].flatMap((name): Env[] => [
-  ...[sha256('a'), 'https://login.example.com', '', ' '].map((value) => ({ [name]: value })),
-  ...['_FILE', '_FIEL', 'S', '_'].map((end) => ({ [`${name}${end}`]: '/none' })),
-  ...[name.toLowerCase(), name.slice(1), name.replace('_', '')].flatMap((it) => [
-    { [it]: '/none' },
-    { [`${it}_FILE`]: '/none' },
-  ]),
-  ...['JWT_ISSUER_URL', 'JWT_KEY', 'OIDC_ISSUER'].map((it) => ({ [it]: '/none' })),
-]);
-
-const CHOSEN: readonly Env[] = [JWT, { ACCESS_TOKEN_SHA256: sha256('a') }];
-
-describe('A token that is made for a run', () => {
-  it('is made in trials without token settings, for a client named demo', async () => {
-    for (const env of TRIALS) {
-      const { demoToken = '', verifier } = await readConfiguration(env, false);
-      const opened = await verifier.open(() => undefined);
-      expect((await opened.verify(demoToken)).name).to.equal('demo');
-    }
-  });
-
-  it('is not made if anything names production or a verifier, however written', async () => {
-    for (const environment of [...TRIALS, ...OTHERS]) {
-      for (const tokens of [{}, ...NAMED, ...CHOSEN]) {
-        const env = { ...environment, ...tokens };
-        if (TRIALS.includes(environment) && Object.keys(tokens).length === 0) continue;
-        await problemsOf({ STORAGE: 'memory', ...env }, async (it) => {
-          const { demoToken } = await configured(it);
-          expect(demoToken, JSON.stringify(it)).to.equal(undefined);
-        });
-      }
-    }
-  });
-});
-
-const read = (page: string) =>
-  readFileSync(new URL(`../../../../../docs/${page}`, import.meta.url), 'utf8');
+const PAGE = new URL('../../../../../docs/configuration.md', import.meta.url);
 
 /** The rows of the table as the page must have them, without what the variables mean. */
 const rows = Object.entries(settings).map(
@@ -524,21 +253,8 @@ const rows = Object.entries(settings).map(
 
 describe('docs/configuration.md', () => {
   it("has the code's variables and defaults, and what each variable means", () => {
-    const page = read('configuration.md');
+    const page = readFileSync(PAGE, 'utf8');
     const found = [...page.matchAll(/^\| (`[A-Z]\w+` \| [^|]+) \| [^|]+ \|$/gm)];
     expect(found.map(([, row]) => row)).to.have.members(rows);
-  });
-});
-
-describe('docs/operations.md', () => {
-  it('explains every line that is logged as an error', () => {
-    const operations = read('operations.md');
-    const folder = new URL('../../../src/', import.meta.url);
-    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(new URL(file, folder), 'utf8'));
-    const lines = [...source.join('').matchAll(/logger\.error\([^']*'([^']+)'\)/g)];
-    expect(lines).not.to.have.length(0);
-    for (const [, line] of lines) expect(operations).to.include(`\n- \`${line}\`: `);
   });
 });

@@ -1,0 +1,31 @@
+import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
+import { readConfiguration } from '../../src/configuration/configuration.js';
+import { ConfigurationError } from '../../src/configuration/setting.js';
+import { storages } from '../../src/configuration/storages.js';
+
+export type Env = Record<string, string>;
+
+export const DIGEST = 'a'.repeat(64);
+export const ISSUER = 'https://login.example.com';
+export const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
+
+/** A tutorial adds one. */
+export const STORES = variablesThatChoose(storages);
+export const FORGETS = 'plants are lost when the process ends';
+export const unknown = (name: string, meant: string) =>
+  `${name}: unknown variable. Did you mean ${meant}?`;
+
+export const configured = (env: Env) => readConfiguration(env, false);
+/** Reads the configuration of an import or export. */
+export const configuredAsClient = (env: Env) => readConfiguration(env, false, true);
+
+/** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
+export async function problemsOf(env: Env, read: (env: Env) => Promise<unknown> = configured) {
+  try {
+    await read(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError && error.problems.length > 0) return error.problems;
+    throw error;
+  }
+}
