@@ -28,7 +28,7 @@ function isOutOfDate(folder) {
 if (builtFolders().some(isOutOfDate)) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(tsc)) {
-    process.stderr.write('Dependencies are not installed. Run npm ci first.\n');
+    process.stderr.write('The dependencies are not installed: run npm ci first.\n');
     process.exit(1);
   }
   const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {

@@ -55,7 +55,7 @@ describe('The commands of a page', function () {
       echo '{"references":[]}' > new/packages/app/tsconfig.json
       node new/scripts/start.js`);
     expect(await started.ended).to.equal(1);
-    expect(started.stdout()).to.equal('Dependencies are not installed. Run npm ci first.\n');
+    expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
   });
 
   it('keep a plant in a database, and export it: README.md', async function () {
