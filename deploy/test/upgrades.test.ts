@@ -61,7 +61,7 @@ for (const release of releases) {
 
     it('in MongoDB', async function () {
       const MONGODB_URI = await newDatabase(this);
-      const client = new MongoClient(MONGODB_URI, { useBigInt64: true });
+      await using client = new MongoClient(MONGODB_URI, { useBigInt64: true });
       const { options, documents } = BSON.EJSON.parse(fixture('mongodb.json'), {
         useBigInt64: true,
       });
@@ -73,7 +73,6 @@ for (const release of releases) {
       const now = await collection.find().sort({ _id: 1 }).toArray();
       expect(withoutMarks(now)).to.deep.equal(withoutMarks(documents));
       expect(await collection.options()).to.deep.equal(options);
-      await client.close();
     });
 
     it('in PostgreSQL', async function () {

@@ -115,10 +115,9 @@ describe('plant-store export, from a replica set,', () => {
     expect(it.err).to.match(
       /\nexported: 0\nplant-store: export: MONGODB_URI: .*the database "test-.*" has no collection "misspelt"\)\n$/,
     );
-    const client = new MongoClient(MONGODB_URI);
+    await using client = new MongoClient(MONGODB_URI);
     expect(await client.db().listCollections().toArray()).to.deep.equal([]);
     await client.db().createCollection('plants');
-    await client.close();
     const empty = startExport([], { MONGODB_URI, LOG_LEVEL: 'warn' });
     expect(await empty.ended).to.equal(0);
     expect(empty.out).to.equal('');

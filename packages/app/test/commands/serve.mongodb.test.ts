@@ -54,11 +54,10 @@ describe('The service on MongoDB', () => {
     expect(check.out).to.match(/^connections checked; nothing was created or changed$/m);
     expect(check.err).to.match(/^plant-store: warning: REQUEST_DEADLINE_MS: /m);
     expect(check.err).to.match(/^plant-store: warning: the collection does not exist yet: /m);
-    const client = await MongoClient.connect(MONGODB_URI);
+    await using client = await MongoClient.connect(MONGODB_URI);
     expect(await client.db().listCollections().toArray()).to.deep.equal([]);
 
     await client.db().createCollection('plants');
-    await client.close();
     const { err } = await result(['check'], env);
     expect(err).to.match(
       /^plant-store: warning: the collection does not have the validator .*\nplant-store: run: db\..*collMod/m,

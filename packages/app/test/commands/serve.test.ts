@@ -152,8 +152,8 @@ describe('The start of the service', () => {
       expect(await service.stop()).to.equal(0);
       expect(service.out.split('\n').filter((it) => it.includes(host))).to.have.length(1);
     };
-    await Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
-    await silent.close();
+    const logged = Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
+    await logged.finally(() => silent.close());
   });
 
   it('names the URL of an issuer that does not respond', async () => {
