@@ -119,7 +119,7 @@ describe('The Kubernetes manifests', function () {
       ]);
     });
 
-    it(`${title} contains no secret; the service reads those of docs/operations.md`, () => {
+    it(`${title} contains no secret; the service reads the ones in docs/operations.md`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
       expect(operations).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);

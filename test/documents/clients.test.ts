@@ -62,7 +62,7 @@ const CASES: Readonly<Record<string, readonly [steps: readonly Step[], result: s
   'does not repeat a request that cannot succeed': [[4005], '1 refused 4005'],
   'does not follow a redirect': [[LOGIN_PAGE], '1 refused 302'],
   'does not mistake a success of others for the service': [SUCCESSES, '6 unknown'],
-  'takes a 200 that is cut for an unknown outcome': [['cut within'], '2 stored'],
+  'treats a 200 that is cut off as an unknown outcome': [['cut within'], '2 stored'],
   'reports an unknown outcome': [[5031, BAD_GATEWAY, ...UNAVAILABLE], '6 unknown'],
   'reports that nothing was stored': [[RATE_LIMIT, 5030, ...UNAVAILABLE], '6 not stored'],
 };

@@ -93,7 +93,7 @@ describe('Fuzzing', () => {
           using pipelining = await RawConnection.open(service().port);
           await sendApart(pipelining, Buffer.concat([...bytes, invalid, create()]), cuts);
           const responses = await pipelining.responsesUntilEnd();
-          const last = responses.at(-1) ?? expect.fail('there is no response');
+          const last = responses.at(-1) ?? expect.fail('no response arrived');
           expect(responses.findIndex(saysClose)).to.equal(responses.length - 1);
           if (responses.length > before.length) checkResponse(last, { error: 4000 });
         },

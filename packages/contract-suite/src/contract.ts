@@ -50,7 +50,7 @@ export function contractFor<Opened extends object & Recoverable, Faults extends 
     needs,
     async run(opened) {
       const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
-      if (missing) fail(`there is no ${missing}(): offer it, or give a reason in \`without\``);
+      if (missing) fail(`${missing}() is missing: offer it, or give a reason in \`without\``);
       await finished(test(opened as Opened & Pick<Faults, Hook>), async () => {
         if (needs.length > 0) await opened.recover?.();
       });
@@ -81,7 +81,7 @@ function testsOf<Opened extends object>(
 function isNotTested(hook: string, reason?: string): [title: string, ContractCase<object>][] {
   if (reason === undefined) return [];
   const run = async (opened: object) => {
-    if (reason === '') fail(`there is no ${hook}(), and its reason is empty`);
+    if (reason === '') fail(`${hook}() is missing, and its reason is empty`);
     if (Reflect.get(opened, hook) === undefined) return;
     fail(`${hook}() is offered: remove its reason from \`without\``);
   };

@@ -48,7 +48,7 @@ export function describeSuiteItself<Opened extends object, Correct>(
   );
 
   async function expectCaught({ name, what, opened }: (typeof lies)[number]) {
-    const { run } = cases[name] ?? fail(`there is no case "${name}"`);
+    const { run } = cases[name] ?? fail(`no case is named "${name}"`);
     const got = await run(opened).then(() => 'nothing: the case passes', String);
     const expected = opened.failure ?? opened.lateFailure;
     if (!expected || !got.includes(expected))

@@ -36,7 +36,7 @@ describe('A suite of an adapter', () => {
       ['settles', undefined],
       ['recovers', undefined],
     ]);
-    const missing = 'there is no stall(): offer it, or give a reason in `without`';
+    const missing = 'stall() is missing: offer it, or give a reason in `without`';
     const expected = { works: undefined, settles: missing, recovers: missing };
     expect(await failuresOf({})).to.deep.equal(expected);
   });
@@ -58,7 +58,7 @@ describe('A suite of an adapter', () => {
   it('fails with an empty reason, or a reason for an offered hook', async () => {
     const empty = await failuresOf({ stall: nothing }, { without: { crash: '' } });
     expect(empty).to.include({
-      'is not tested with crash: ': 'there is no crash(), and its reason is empty',
+      'is not tested with crash: ': 'crash() is missing, and its reason is empty',
     });
     const offered = { stall: nothing, crash: nothing };
     expect(await failuresOf(offered, { without: { crash: 'none' } })).to.include({

@@ -100,7 +100,7 @@ async function follow(
       await world.end?.();
       break;
     }
-    if (at === MAX_EVENTS) return { violation: 'there is no end to it', events, longer };
+    if (at === MAX_EVENTS) return { violation: 'it never ends', events, longer };
     if (at === maxEvents) return { violation: undefined, events, longer };
     if (at > latest && isNew) {
       if (!isNew(world.state)) return { violation: undefined, events, longer };

@@ -12,7 +12,7 @@ describe('A planted bug is noticed', function () {
   this.timeout(0);
 
   for (const [world, planted] of Object.entries(bugs)) {
-    const plan = WORLDS[world] ?? expect.fail(`there is no world "${world}"`);
+    const plan = WORLDS[world] ?? expect.fail(`no world is named "${world}"`);
     for (const [bug, plant] of Object.entries(planted)) {
       it(`${bug} (${world})`, async () => {
         const open = () => ExploredWorld.open(plan, new Set());

@@ -40,6 +40,7 @@ export function expectDescribed(response: ReceivedResponse): void {
 }
 
 function expectValid({ $ref }: Reference, value: unknown, what: string): void {
-  const validate = ajv.getSchema(`description${$ref}`) ?? expect.fail(`there is no ${$ref}`);
+  const validate =
+    ajv.getSchema(`description${$ref}`) ?? expect.fail(`the description lacks ${$ref}`);
   expect(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`).to.equal(true);
 }

@@ -46,7 +46,7 @@ export class VirtualTime implements Clock {
       await nextTurn();
       const [next] = this.#timers;
       if (next === undefined) return;
-      if (next.at > end) throw new Error('there is no end to it');
+      if (next.at > end) throw new Error('it never ends');
       this.#now = next.at;
       await this.#fireDue();
     }

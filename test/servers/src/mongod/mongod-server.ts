@@ -66,7 +66,7 @@ export class MongodServer {
   /** Starts a stopped server again, with its data. Resolves when it listens. */
   async restart(): Promise<void> {
     const path = await findMongod();
-    if (path === undefined) throw new Error('there is no mongod');
+    if (path === undefined) throw new Error('mongod was not found');
     const { args = [], cacheGiB } = this.#options;
     const own = ['--port', `${this.port}`, '--dbpath', this.#process.folder, '--nounixsocket'];
     const size = cacheGiB === undefined ? SMALL : ['--wiredTigerCacheSizeGB', `${cacheGiB}`];

@@ -41,7 +41,7 @@ export class PostgresqlServer {
   /** Starts a server with the role `plant_store`. */
   static async start(): Promise<PostgresqlServer> {
     const programs = findPostgresql();
-    if (programs === undefined) throw new Error('there is no PostgreSQL. Install the server');
+    if (programs === undefined) throw new Error('PostgreSQL was not found: install the server');
     const server = new PostgresqlServer(programs, await freePort());
     await server.#initialize();
     await server.restart();

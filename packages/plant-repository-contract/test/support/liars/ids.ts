@@ -15,7 +15,7 @@ const replacing: Lie<CorrectStore> = ({ storage }) => ({
 /** Lies about ids, by the case that catches them. */
 export const ids: Liars<CorrectStore> = {
   'rejects a second add with an id, even of an equal plant': {
-    'takes the same content for the same create': ({ storage }) => ({
+    'mistakes the same content for the same create': ({ storage }) => ({
       failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
       attempt: async (plant, mark) =>
         storage.rows.get(plant.id)?.plant.name === plant.name || storage.insert(plant, mark),

@@ -21,7 +21,7 @@ const comparingDoubles: Lie<CorrectStore> = () => ({
 });
 
 const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
-  'takes an outage for the end': ({ read }) => ({
+  'mistakes an outage for the end': ({ read }) => ({
     failure: 'read: expected it to be rejected as unavailable, because the storage',
     read: (page, limit) => read(page, limit).catch(() => []),
   }),

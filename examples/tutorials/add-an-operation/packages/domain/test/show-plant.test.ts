@@ -45,7 +45,7 @@ describe('Showing a plant', () => {
     await rejects(show.execute(creator, monstera.id, 1_000), PermissionDeniedError);
   });
 
-  it('does not take an outage for an absent plant', async () => {
+  it('does not mistake an outage for an absent plant', async () => {
     const outage = new StorageUnavailableError('gone');
     const useCase = new ShowPlant({ read: () => Promise.reject(outage) });
     await rejects(useCase.execute(visitor, monstera.id, 1_000), outage);
