@@ -32,7 +32,7 @@ const SUITES = {
     'packages/token-verifier-{contract,static}/dist/test/**/*.test.js',
     'packages/token-verifier-jwt/dist/test/@(issuer-keys|jwt-token-verifier-options).test.js',
     'packages/app/dist/test/{configuration,messages,telemetry}/**/*.test.js',
-    'packages/app/dist/test/commands/run-as-client.test.js',
+    'packages/app/dist/test/commands/@(own-process|run-as-client).test.js',
     'packages/app/dist/test/@(health|main).test.js',
     'benchmarks/dist/test/*.test.js',
     'dist/test/workspace/*.test.js',
