@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { Connections } from './connections.js';
+import type { Connection } from './connection.js';
 import type { Turn } from './turn.js';
 
 /** While stopping, idle connections stay open for this long, so that a request on its way gets a response that closes. */
@@ -10,24 +10,19 @@ const IDLE_GRACE_MS = 1000;
 /** Implements `DrainableServer.drain`. The caller makes sure that every further response closes its connection. */
 export async function drain(
   server: Server,
-  connections: Connections,
+  connections: ReadonlyMap<unknown, Connection>,
   turn: Turn,
   timeLimitMs: number,
 ): Promise<void> {
   const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);
   const closed = once(server, 'close');
   for (const connection of connections.values()) connection.closeAfterLast();
-  // Closing the listener resets connections that wait to be accepted. After three turns without one, none waits.
-  const until = performance.now() + timeLimitMs / 2;
-  for (let quiet = 0; quiet < 3 && performance.now() < until; ) {
-    const before = turn.accepted;
-    await turn.whenOver();
-    quiet = turn.accepted === before ? quiet + 1 : 0;
-  }
+  // Closing the listener resets connections that wait to be accepted.
+  await turn.whenAllAccepted(timeLimitMs / 2);
   // The HTTP server's own `close` would cut off idle connections at once, and responses that are not read yet.
   NetServer.prototype.close.call(server);
   const grace = setInterval(() => {
-    for (const { isBusy, socket } of connections.values()) if (!isBusy) socket.destroy();
+    for (const connection of connections.values()) connection.closeIfIdle();
   }, IDLE_GRACE_MS);
   await closed;
   clearInterval(grace);

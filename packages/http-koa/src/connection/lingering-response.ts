@@ -11,18 +11,25 @@ const LINGER_BYTES = 65_536;
  */
 export class LingeringResponse extends ServerResponse<OwnRequest> {
   override end(...args: never[]): this {
-    const { req } = this;
-    if (req.complete || this.destroyed) return super.end(...args);
+    if (this.req.complete || this.destroyed) return super.end(...args);
     // As in Node.js, there may be no body, but a callback.
     const [body] = args as unknown[];
     const hasBody = Boolean(body) && typeof body !== 'function';
+    // The client receives the body at once; only the end waits.
     if (hasBody) this.write(...(args as unknown as [string]));
-    const end = () => (hasBody ? super.end() : super.end(...args));
+    this.#afterRequest(() => (hasBody ? super.end() : super.end(...args)));
+    return this;
+  }
+
+  /** Discards the rest of the request, and calls `end` after its last byte, or after the time. */
+  #afterRequest(end: () => void): void {
+    const { req } = this;
     const { socket } = req;
     const enough = socket.bytesRead + LINGER_BYTES;
-    const discard = () => void (socket.bytesRead < enough || req.pause());
-    req.on('data', discard).once('end', end).resume();
+    req.on('data', () => {
+      if (socket.bytesRead >= enough) req.pause();
+    });
+    req.once('end', end).resume();
     setTimeout(end, LINGER_MS).unref();
-    return this;
   }
 }

@@ -3,18 +3,12 @@ import type { Socket } from 'node:net';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
 import type { HttpError } from '../request/failures.js';
-import {
-  checkHttp,
-  countedMethod,
-  MAX_HEADERS,
-  offersUpgrade,
-  requestIdOf,
-} from '../request/headers.js';
-import { type HttpObserver, parserErrorOf } from '../request/http-observer.js';
+import { checkHttp, MAX_HEADERS, offersUpgrade } from '../request/headers.js';
+import type { HttpObserver } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
-import { failureResponse, type Response } from '../request/response.js';
+import { refuse } from '../request/refuse.js';
 import { rawResponse, sendAtOnce } from '../request/send.js';
-import { Connections } from './connections.js';
+import { Connection } from './connection.js';
 import { drain } from './drain.js';
 import { LingeringResponse } from './lingering-response.js';
 import { Turn } from './turn.js';
@@ -24,10 +18,7 @@ import { WaitingRequests } from './waiting-requests.js';
 export interface ServerOptions {
   /** The longest time from the first byte of a request to the end of its headers. 10000 by default. */
   readonly headersTimeout?: number;
-  /**
-   * The longest time from the first byte of a request to its last byte, at least `headersTimeout`. Also limits how long a
-   * response stays unread. 15000 by default.
-   */
+  /** The longest time from the first byte of a request to its last byte, at least `headersTimeout`. 15000 by default. */
   readonly requestTimeout?: number;
   /** How long a connection may idle between two requests. 72000 by default. */
   readonly keepAliveTimeout?: number;
@@ -46,7 +37,7 @@ export interface DrainableServer extends Server<typeof OwnRequest> {
   drain(timeLimitMs: number): Promise<void>;
 }
 
-/** How often the server checks for late requests and unread responses. Node.js checks every 30 s by default. */
+/** How often the server checks for late requests. Node.js checks every 30 s by default. */
 const CHECK_INTERVAL_MS = 500;
 
 /**
@@ -63,28 +54,40 @@ export function createServer(
   const { observer } = options;
   const server = createNodeServer(options);
   const handle = app.callback();
-  const connections = new Connections();
+  const connections = new Map<Socket, Connection>();
   const waiting = new WaitingRequests(connections);
   const turn = new Turn();
   let isStopping = false;
 
-  // A request waits for earlier responses on its connection, and for the end of the turn. Then Koa responds.
+  /**
+   * Serves a request that was read. Node.js would start every request at once; here, each waits for its place in the life of
+   * its connection:
+   *
+   *     accepted
+   *        │
+   *     reading ◄────────────────────────────────────────────────────────────────────┐
+   *        ├─ parser error, time limit ─► `Connection.fail`: reading ends;           │
+   *        │                              the responses owed, the error ─► closed    │
+   *     request                                                                      │ kept
+   *        ├─ a response is owed ─► `WaitingRequests`, until it is sent              │ alive
+   *        │                          └─ too many wait ─► closed                     │
+   *     `Turn`: the requests of this turn of the event loop begin together           │
+   *        │                                                                         │
+   *     Koa ─► response ─────────────────────────────────────────────────────────────┘
+   *              └─ closes ─► `LingeringResponse`: reads a little more ─► closed
+   *
+   * While the server stops (`drain`), every response closes its connection.
+   */
   async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.get(request.socket);
-    // Node.js parses everything it has read, even after the connection was cut off. Destroying each of these requests when
-    // it closes would take a quarter of the CPU time.
-    if (!connection?.socket.writable) {
-      request.destroyed = true;
-      response.destroyed = true;
-      return;
-    }
+    if (!connection?.isOpen) return abandon(request, response);
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) response.shouldKeepAlive = false;
-    const earlier = connection.add(response);
-    if (earlier) await waiting.wait(connection, request, earlier);
+    const earlier = connection.owe(response);
+    if (earlier) await waiting.wait(request, earlier);
     await turn.whenOver();
     // An earlier response has closed, or the client has gone.
-    if (!connection.socket.writable) return;
+    if (!connection.isOpen) return;
     try {
       checkHttp(request);
       handle(request, response);
@@ -96,8 +99,9 @@ export function createServer(
 
   server
     .on('connection', (socket) => {
-      turn.accepted += 1;
-      connections.open(socket, (connection) => waiting.release(connection));
+      turn.countAccepted();
+      connections.set(socket, new Connection(socket));
+      socket.once('close', () => connections.delete(socket));
     })
     .on('request', serve)
     .on('checkContinue', serve)
@@ -107,15 +111,21 @@ export function createServer(
       const textOf = (failure: HttpError) => rawResponse(...refuse(failure, request, observer));
       void connections.get(request.socket)?.fail(error, textOf);
     });
-  const limitUnread = () => connections.limitUnread(server.requestTimeout);
-  const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
-  server.once('close', () => clearInterval(timer));
   return Object.assign(server, {
     drain(timeLimitMs: number): Promise<void> {
       isStopping = true;
       return drain(server, connections, turn, timeLimitMs);
     },
   });
+}
+
+/**
+ * Leaves out a request that Node.js has parsed after its connection was cut off. Node.js would destroy each of these
+ * requests and responses when the connection closes, which doubles the CPU time of cutting off.
+ */
+function abandon(request: OwnRequest, response: LingeringResponse): void {
+  request.destroyed = true;
+  response.destroyed = true;
 }
 
 function createNodeServer(options: ServerOptions) {
@@ -137,26 +147,4 @@ function createNodeServer(options: ServerOptions) {
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   // Undocumented. Without it, a client that half-closes gets no response.
   return Object.assign(server, { httpAllowHalfOpen: true });
-}
-
-/** Returns the response to a request that does not reach Koa, and its id. Reports the request to the observer. */
-function refuse(cause: unknown, request: OwnRequest, observer?: HttpObserver): [Response, string] {
-  const requestId = requestIdOf(request);
-  const response = failureResponse(cause);
-  const { status, error, ours } = response.failure;
-  observer?.begun();
-  if (ours) observer?.failed({ requestId, error, cause });
-  observer?.ended({
-    method: countedMethod(request.method),
-    route: undefined,
-    status,
-    error,
-    durationMs: 0,
-    requestId,
-    client: undefined,
-    refusal: undefined,
-    parserError: parserErrorOf(cause),
-    request,
-  });
-  return [response, requestId];
 }

@@ -1,5 +1,7 @@
 /** Requests wait at most this long for the server to stop accepting connections. */
 const MAX_WAIT_MS = 50;
+/** After this many turns without a new connection, none waits to be accepted. */
+const QUIET_TURNS = 3;
 
 /**
  * Collects the requests of one turn of the event loop, on all connections. Running them together saves CPU time, because
@@ -8,8 +10,7 @@ const MAX_WAIT_MS = 50;
  * before its own.
  */
 export class Turn {
-  /** How many connections the server has accepted. */
-  accepted = 0;
+  #accepted = 0;
   #acceptedBefore = 0;
   #end: Promise<void> | undefined;
   readonly #now: () => number;
@@ -19,10 +20,25 @@ export class Turn {
     this.#now = now;
   }
 
+  /** Counts a connection that the server has accepted. */
+  countAccepted(): void {
+    this.#accepted += 1;
+  }
+
   /** Resolves at the end of this turn, or later while connections are accepted: once for all requests that wait. */
   whenOver(): Promise<void> {
     this.#end ??= this.#over();
     return this.#end;
+  }
+
+  /** Resolves when no connection waits to be accepted, or after a time limit. */
+  async whenAllAccepted(timeLimitMs: number): Promise<void> {
+    const until = this.#now() + timeLimitMs;
+    for (let quiet = 0; quiet < QUIET_TURNS && this.#now() < until; ) {
+      const before = this.#accepted;
+      await this.whenOver();
+      quiet = this.#accepted === before ? quiet + 1 : 0;
+    }
   }
 
   async #over(): Promise<void> {
@@ -30,8 +46,8 @@ export class Turn {
     let isQuiet: boolean;
     do {
       await new Promise((resolve) => void setImmediate(resolve));
-      isQuiet = this.accepted === this.#acceptedBefore;
-      this.#acceptedBefore = this.accepted;
+      isQuiet = this.#accepted === this.#acceptedBefore;
+      this.#acceptedBefore = this.#accepted;
     } while (!isQuiet && this.#now() < until);
     this.#end = undefined;
   }

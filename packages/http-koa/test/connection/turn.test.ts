@@ -6,15 +6,17 @@ describe('A turn', () => {
   async function acceptedUntilOver(connections: number, turnMs: number): Promise<number> {
     let now = 0;
     const turn = new Turn(() => now);
+    let accepted = 0;
     const accept = () => {
-      if (turn.accepted === connections) return;
-      turn.accepted += 1;
+      if (accepted === connections) return;
+      accepted += 1;
+      turn.countAccepted();
       now += turnMs;
       setImmediate(accept);
     };
     accept();
     await turn.whenOver();
-    return turn.accepted;
+    return accepted;
   }
 
   it('is over when no more connections are accepted', async () => {
