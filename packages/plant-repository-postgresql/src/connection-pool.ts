@@ -11,7 +11,7 @@ import {
   type QueryResultRow,
 } from 'pg';
 import type { Connecting } from './connection-string.js';
-import { endsConnection, PostgresqlError, whyNotConnected, withoutPlant } from './server-error.js';
+import { PostgresqlError, whyNotConnected, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -36,7 +36,6 @@ export type PlantClient = PoolClient & PlantStoreClient;
 /** Connections to a server for one purpose. */
 export class ConnectionPool {
   readonly #pool: Pool;
-  /** All connections are replaced together, because a firewall or a failed host often drops all of them silently. */
   readonly #sockets = new Set<Socket>();
   /** Whether the latest attempt to get a connection has failed. */
   #lacksConnection = false;
@@ -65,28 +64,28 @@ export class ConnectionPool {
    * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
    * it does: giving up and sending again would take a backend each time.
    *
-   * @param aborted Called when the signal aborts while the statements run.
+   * @param aborted Called if the signal aborts while the statements run.
    */
   run<T>(
     work: (client: PlantClient) => Promise<T>,
     signal: AbortSignal,
-    aborted: (client: PlantClient) => void = () => undefined,
+    aborted: () => void = () => undefined,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      let working: PlantClient | undefined;
+      let isWorking = false;
       const stop = () => {
         reject(signal.reason);
-        if (working) aborted(working);
+        if (isWorking) aborted();
       };
       // One listener: an insert of one plant takes a tenth of its CPU time for it.
       signal.addEventListener('abort', stop);
       const begin = (client: PlantClient) => {
         signal.throwIfAborted();
-        working = client;
+        isWorking = true;
         return work(client);
       };
       const end = () => {
-        working = undefined;
+        isWorking = false;
         signal.removeEventListener('abort', stop);
       };
       this.#run(begin).finally(end).then(resolve, reject);
@@ -116,8 +115,9 @@ export class ConnectionPool {
     try {
       return await work(client);
     } catch (error) {
-      closes = endsConnection(error);
-      throw withoutPlant(error);
+      const known = withoutPlant(error);
+      closes = known instanceof PostgresqlError && known.row.reconnects === true;
+      throw known;
     } finally {
       client.release(closes);
     }
@@ -154,7 +154,7 @@ class PlantStoreClient extends Client {
     });
     if (!config?.enableChannelBinding) return;
     requireChannelBinding(this.connection, () => {
-      this.#refusal = new PostgresqlError(UNBOUND, 'credentials refused');
+      this.#refusal = new PostgresqlError(UNBOUND, { finding: 'credentials refused' });
       this.connection.stream.destroy();
     });
   }

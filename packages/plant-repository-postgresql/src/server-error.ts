@@ -1,66 +1,70 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
-import { COMMANDS } from './table.js';
 
-/** For the SQLSTATE and the server's function that reports it, with `(trigger)` inside one. The first match counts. */
-const PATTERNS: readonly (readonly [RegExp, Finding])[] = [
-  // Constraints, triggers and row-level security of an administrator, limits of size.
-  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'plant refused'],
-  // User, password, host.
-  [/^28/, 'credentials refused'],
-  // A standby or a read-only server; a deadlock; prepared statements that a connection pooler does not have.
-  [/^(?:25006|40(?!003)|26000|42P05)/, 'not now'],
-  // A column that the next check misses, unless a trigger misses it.
-  [/^42703 \w*$/, 'not now'],
-  // No free connection, or a full disk; a lock; the statement timeout; startup; the timeout of idle sessions.
-  [/^(?:53|55(?!000)|57014|57P03|57P05)/, 'not now'],
-  // Database, schema, table, columns, permissions.
-  [/^(?:0A|3D|3F|42|55000)/, 'unusable'],
-];
+/** What an error of a server means. */
+interface Row {
+  readonly finding: Finding;
+  /** For what one plant of an insert may cause, as with `plant refused`: the finding when it is inserted alone. */
+  readonly alone?: 'id exists' | 'unusable';
+  /** What operators read. The server's own text is for errors of statements without plants only: it may quote one. */
+  readonly sentence?: string;
+  /** Whether another connection may reach another server, or the server ends this one. */
+  readonly reconnects?: true;
+  /** Whether a connection pooler does not keep prepared statements: the name is unknown, or belongs to another client. */
+  readonly isUnprepared?: true;
+}
 
 /**
- * What PgBouncer reports, as a protocol violation, while it holds a statement that waits for a connection to the
- * server. With the same SQLSTATE, it reports that it has lost the connection that carries out the statement.
+ * Each pattern matches the SQLSTATE, and the server's function that reports it, with `(trigger)` inside one; a connection
+ * pooler has a text instead of a function. The first match counts.
  */
-const NOT_FORWARDED = /^08P01 (?:query_wait_timeout$|server login has been failing)/;
+// biome-ignore format: a table
+const ROWS: readonly (readonly [says: RegExp, Row])[] = [
+  // Constraints, triggers and row-level security of an administrator, limits of size.
+  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused' }],
+  // A permission, which may be missing in a trigger of one plant.
+  [/^42501/, { finding: 'unusable', alone: 'unusable', sentence: 'a permission is missing: plant-store check names it' }],
+  // A lock timeout: another session may hold a row with the same id.
+  [/^55P03/, { finding: 'not now', alone: 'id exists' }],
+  // User, password, host.
+  [/^28/, { finding: 'credentials refused' }],
+  // A standby, or a server that an administrator made read-only.
+  [/^25006/, { finding: 'not now', sentence: 'the server is read-only', reconnects: true }],
+  // A deadlock; the statement timeout; a column that the next check misses, unless a trigger misses it.
+  [/^(?:40(?!003)|57014|42703 \w*$)/, { finding: 'not now' }],
+  [/^(?:26000|42P05)/, { finding: 'not now', isUnprepared: true }],
+  // Startup, shutdown, the timeout of idle sessions.
+  [/^(?:57P03|57P05)/, { finding: 'not now', reconnects: true }],
+  [/^53100/, { finding: 'not now', sentence: 'the disk of the database is full' }],
+  // No free connection; memory; an object in use.
+  [/^(?:53|55(?!000))/, { finding: 'not now' }],
+  // PgBouncer while it holds a statement. If it has lost the server that carries one out, the code is the same.
+  [/^08P01 (?:query_wait_timeout$|server login has been failing)/, { finding: 'not now', sentence: 'PgBouncer has no connection to the server', reconnects: true }],
+  [/^42P01/, { finding: 'unusable', sentence: 'the table plants does not exist. Create it and grant permissions on it' }],
+  [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique. Make it the primary key' }],
+  // Database, schema, columns, settings.
+  [/^(?:0A|3D|3F|42|55000)/, { finding: 'unusable' }],
+];
 
-/** A trigger of one plant may report it too. */
-export const NO_PERMISSION = '42501';
+/** Anything else: the connection was lost, the server crashed, or an error that this package does not know. */
+const UNKNOWN: Row = { finding: 'unknown', reconnects: true };
 
-/** After one of these, another connection may reach another server, or the server ends this one. */
-const CLOSES = /^(?:08|25006|57P|XX)/;
-
-const REASONS: Readonly<Record<string, string>> = {
-  '25006': 'the server is read-only',
-  '42501': 'a permission is missing: plant-store check names it',
-  '42P01': 'the table plants does not exist. Create it and grant permissions on it',
-  '42P10': 'the column id of the table plants is not unique. Make it the primary key',
-  '53100': 'the disk of the database is full',
-};
-
-/** An error of the storage, without any value of a plant: the server's own message may quote one. */
+/** An error of the storage, without any value of a plant. */
 export class PostgresqlError extends Error {
   override readonly name = 'PostgresqlError';
-  readonly finding: Finding;
+  readonly row: Row;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
 
-  constructor(message: string, finding: Finding, code = '') {
+  constructor(message: string, row: Row, code = '') {
     super(message);
-    this.finding = finding;
+    this.row = row;
     this.code = code;
   }
 
-  /** The statements that an administrator can correct it with. */
-  get command(): string | undefined {
-    return COMMANDS.find(([pattern]) => pattern.test(this.message))?.[1];
+  get finding(): Finding {
+    return this.row.finding;
   }
-}
-
-/** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
-export function endsConnection(error: unknown): boolean {
-  const isKnown = error instanceof DatabaseError || error instanceof PostgresqlError;
-  return isKnown && CLOSES.test(`${error.code}`);
 }
 
 /** The code of Node.js for a certificate of an unknown authority. */
@@ -69,39 +73,41 @@ const UNTRUSTED = /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNA
 /** `pg` rejects a login itself. */
 const REJECTED = /^SASL: (?:SCRAM-SERVER-FIRST-MESSAGE: )?(client password must )?/;
 
-/** Explains why a connection was refused. No plant has been sent yet, so the server's own message is safe to keep. */
+/** Explains why a connection was refused. */
 export function whyNotConnected(error: unknown): unknown {
-  if (error instanceof DatabaseError) return storageError(error, error.message);
+  if (error instanceof DatabaseError) return withServerText(error);
   if (!(error instanceof Error)) return error;
   const [rejected, noPassword] = REJECTED.exec(error.message) ?? [];
-  if (noPassword)
-    return new PostgresqlError('the connection string contains no password', 'credentials refused');
-  if (rejected)
-    return new PostgresqlError(error.message.slice(rejected.length), 'credentials refused');
+  if (rejected) {
+    const own = error.message.slice(rejected.length);
+    const message = noPassword ? 'the connection string contains no password' : own;
+    return new PostgresqlError(message, { finding: 'credentials refused' });
+  }
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error('the server certificate is not trusted: set sslrootcert to the CA certificate', {
     cause: error,
   });
 }
 
-/** Explains an error of a statement that carries no plant: the server's own message is safe to keep. */
+/** Explains an error of a statement that carries no plant. */
 export function withServerText(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const isExplained = error.code !== NO_PERMISSION && `${error.code}` in REASONS;
-  return storageError(error, isExplained ? undefined : error.message);
+  const { alone, sentence } = rowOf(error);
+  return explained(error, (!alone && sentence) || error.message);
 }
 
-/** Returns an error without the message of the server. */
+/** Explains an error of a statement that may carry plants. */
 export function withoutPlant(error: unknown): unknown {
-  return error instanceof DatabaseError ? storageError(error) : error;
+  if (!(error instanceof DatabaseError)) return error;
+  return explained(error, rowOf(error).sentence ?? 'the database reported an error');
 }
 
-function storageError({ code = '', routine, where, message }: DatabaseError, reason?: string) {
-  if (NOT_FORWARDED.test(`${code} ${message}`)) {
-    return new PostgresqlError('PgBouncer has no connection to the server', 'not now', code);
-  }
-  const source = where === undefined ? routine : `${routine} (trigger)`;
-  const finding = PATTERNS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? 'unknown';
-  const text = reason ?? REASONS[code] ?? 'the database reported an error';
-  return new PostgresqlError(`${text} (${code || 'no code'})`, finding, code);
+function explained(error: DatabaseError, text: string): PostgresqlError {
+  const { code = '' } = error;
+  return new PostgresqlError(`${text} (${code || 'no code'})`, rowOf(error), code);
+}
+
+function rowOf({ code, routine, where, message }: DatabaseError): Row {
+  const source = `${routine || message}${where === undefined ? '' : ' (trigger)'}`;
+  return ROWS.find(([says]) => says.test(`${code} ${source}`))?.[1] ?? UNKNOWN;
 }

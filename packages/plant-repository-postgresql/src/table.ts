@@ -122,7 +122,7 @@ export const absentColumn = (column: OptionalColumn): Warning => ({
 
 const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 
-/** By the message of an error. `$USER` is the role of the service. */
+/** What corrects an error, by its message. `$USER` is the role of the service. */
 export const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/table plants does not exist/, `${CREATE_TABLE};\n${GRANT}`],
   [/lacks permissions on the table/, GRANT],

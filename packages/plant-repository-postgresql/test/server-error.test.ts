@@ -1,7 +1,7 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { endsConnection, PostgresqlError, withoutPlant } from '../src/server-error.js';
+import { PostgresqlError, withoutPlant } from '../src/server-error.js';
 
 const NEVER = [
   'query_wait_timeout',
@@ -48,9 +48,13 @@ describe('An error of PostgreSQL', () => {
   });
 
   it('ends a connection that may lead to another server now', () => {
-    const ends = (code: string) => endsConnection(databaseError(code));
-    expect(['25006', '57P01', '08P01'].map(ends)).to.deep.equal([true, true, true]);
-    expect(['23505', '57014'].map(ends)).to.deep.equal([false, false]);
+    const ends = (code: string) => withoutPlant(databaseError(code)) as PostgresqlError;
+    const [yes, no] = [
+      ['25006', '57P01', '57P03', '08P01', 'XX000'],
+      ['23505', '57014', '42501'],
+    ];
+    for (const code of yes) expect(ends(code).row).to.include({ reconnects: true });
+    for (const code of no) expect(ends(code).row).to.not.have.property('reconnects');
   });
 
   it('is distinguished from one of the network', () => {

@@ -209,6 +209,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     const { findings } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
     await storage.close();
     const skipped = {
+      finding: 'plant refused',
       code: 'no row was inserted',
       reason: 'a trigger or policy on the table prevented the insert',
     };

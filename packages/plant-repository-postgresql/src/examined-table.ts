@@ -1,0 +1,54 @@
+import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { PlantClient } from './connection-pool.js';
+import { PostgresqlError, withServerText } from './server-error.js';
+import { statementsFor } from './statements.js';
+import {
+  absentColumn,
+  COMMANDS,
+  EXAMINE,
+  type TableState,
+  TORN_PAGES,
+  type Warning,
+} from './table.js';
+
+/** The table `plants` as the latest examination has found it. */
+export class ExaminedTable {
+  /** For the columns that were found. */
+  statements = statementsFor([]);
+  readonly #user: string | undefined;
+  readonly #observer: StorageObserver;
+  /** Checks run every second and would repeat each warning. */
+  readonly #warned = new Set<string>();
+
+  /** @param user The role of the service. */
+  constructor(user: string | undefined, observer: StorageObserver) {
+    this.#user = user;
+    this.#observer = observer;
+  }
+
+  /** Waits for no lock. Rejects if the table cannot keep plants. Resolves with whether a standby was read. */
+  async examine(client: PlantClient): Promise<boolean> {
+    const { rows } = await client.query<TableState>(EXAMINE).catch((error: unknown) => {
+      throw withServerText(error);
+    });
+    const { problem, torn, absent = [], in_recovery = false } = rows[0] ?? {};
+    if (problem) throw new PostgresqlError(problem, { finding: 'unusable' });
+    if (torn) this.warn(TORN_PAGES);
+    this.statements = statementsFor(absent);
+    for (const column of absent) this.warn(absentColumn(column));
+    return in_recovery;
+  }
+
+  /** Reports the statements with which an administrator can correct an error, if there are any. */
+  warnOf({ message }: PostgresqlError): void {
+    const [, command] = COMMANDS.find(([pattern]) => pattern.test(message)) ?? [];
+    if (command) this.warn({ message, command });
+  }
+
+  warn({ message, command }: Warning): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    const fix = command?.replace('$USER', `"${this.#user}"`);
+    this.#observer({ type: 'storage warning', message, ...(fix && { command: fix }) });
+  }
+}
