@@ -1,37 +1,13 @@
 import { Socket } from 'node:net';
-import {
-  Client,
-  type ClientConfig,
-  type Connection,
-  type DatabaseError,
-  Pool,
-  type PoolClient,
-  Query,
-  type QueryResult,
-  type QueryResultRow,
-} from 'pg';
+import { Pool } from 'pg';
 import type { Connecting } from './connection-string.js';
+import { type PlantClient, PlantStoreClient } from './plant-store-client.js';
 import { PostgresqlError, whyNotConnected, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
 /** How long closing may take before the remaining connections are destroyed. */
 const CLOSED_WITHIN_MS = 500;
-
-const UNBOUND = 'the server offers no channel binding, which channel_binding=require asks for';
-
-/** The code of notices that are not warnings. */
-const NO_WARNING = '00000';
-
-/** A statement that commits. With a name, it is a prepared statement. */
-export interface Committing {
-  readonly text: string;
-  readonly values: readonly unknown[];
-  readonly name?: string | undefined;
-}
-
-/** A connection that a statement runs with. */
-export type PlantClient = PoolClient & PlantStoreClient;
 
 /** Connections to a server for one purpose. */
 export class ConnectionPool {
@@ -138,74 +114,5 @@ export class ConnectionPool {
     const socket = new Socket();
     this.#sockets.add(socket);
     return socket.on('close', () => this.#sockets.delete(socket));
-  }
-}
-
-class PlantStoreClient extends Client {
-  /** Whether the server has warned during the statement. */
-  #hasWarned = false;
-  #refusal: Error | undefined;
-
-  constructor(config?: ClientConfig) {
-    super(config);
-    // One listener for all statements. `where` is the function that reports it, such as a trigger. A commit has none.
-    this.on('notice', ({ code, where }: Pick<DatabaseError, 'code' | 'where'>) => {
-      this.#hasWarned ||= code !== NO_WARNING && where === undefined;
-    });
-    if (!config?.enableChannelBinding) return;
-    requireChannelBinding(this.connection, () => {
-      this.#refusal = new PostgresqlError(UNBOUND, { finding: 'credentials refused' });
-      this.connection.stream.destroy();
-    });
-  }
-
-  /**
-   * Runs a statement that commits. Rejects when the server warns: it does so when an administrator ends its wait for
-   * the standbys, and then reports a commit that no standby may have.
-   */
-  committed<Row extends QueryResultRow>({ text, values, name }: Committing) {
-    this.#hasWarned = false;
-    return new Promise<QueryResult<Row>>((resolve, reject) => {
-      const query = new Query<Row>(text, [...values], (error, result) => {
-        if (error) reject(error);
-        else if (this.#hasWarned) reject(new Error('the server sent a warning about the commit'));
-        else resolve(result);
-      });
-      // An object with the name would be copied, which takes as long as the rest of this.
-      this.query(Object.assign(query, { name }));
-    });
-  }
-
-  /** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
-  override connect(): Promise<Client>;
-  override connect(connected: (error: Error | null) => void): void;
-  override connect(connected = (_: Error | null) => {}): unknown {
-    return super.connect((error: Error | null) => {
-      const problem = this.#refusal ?? error;
-      if (problem) this.connection.stream.destroy();
-      connected(problem);
-    });
-  }
-}
-
-/**
- * Refuses a server that does not prove, bound to the TLS connection, that it knows the password. `pg` prefers such a
- * login, but accepts any other.
- */
-function requireChannelBinding(connection: Connection, refuse: () => void): void {
-  let isOffered = false;
-  let isBound = false;
-  const expectBound = () => {
-    if (!isBound) refuse();
-  };
-  connection.on('authenticationSASL', ({ mechanisms }) => {
-    isOffered = mechanisms.includes('SCRAM-SHA-256-PLUS');
-    if (!isOffered) expectBound();
-  });
-  connection.on('authenticationSASLFinal', () => {
-    isBound = isOffered;
-  });
-  for (const event of ['CleartextPassword', 'MD5Password', 'Ok']) {
-    connection.on(`authentication${event}`, expectBound);
   }
 }

@@ -1,5 +1,5 @@
 import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
-import type { PlantClient } from './connection-pool.js';
+import type { PlantClient } from './plant-store-client.js';
 import { PostgresqlError, withServerText } from './server-error.js';
 import { statementsFor } from './statements.js';
 import {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { PlantClient } from './connection-pool.js';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
+import type { PlantClient } from './plant-store-client.js';
 import { readsReachStandby } from './reading.js';
 import { PostgresqlError, withServerText } from './server-error.js';
 import { IS_ENDED } from './statements.js';

@@ -4,10 +4,10 @@ import type {
   PlantBatch,
   PlantFinding,
 } from '@plant-store/plant-repository-group-commit';
-import type { PlantClient } from './connection-pool.js';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { rowOf } from './plant-row.js';
+import type { PlantClient } from './plant-store-client.js';
 import { type Found, lookUp } from './reading.js';
 import { PostgresqlError } from './server-error.js';
 import { absentColumn } from './table.js';

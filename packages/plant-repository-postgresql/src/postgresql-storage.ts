@@ -8,12 +8,12 @@ import type {
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
-import type { PlantClient } from './connection-pool.js';
 import type { Connecting } from './connection-string.js';
 import { Connections } from './connections.js';
 import { ExaminedTable } from './examined-table.js';
 import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
+import type { PlantClient } from './plant-store-client.js';
 import { type Found, lookUp, readPage } from './reading.js';
 import { PostgresqlError } from './server-error.js';
 

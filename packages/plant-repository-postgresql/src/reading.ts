@@ -1,7 +1,7 @@
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
-import type { PlantClient } from './connection-pool.js';
 import type { ExaminedTable } from './examined-table.js';
 import { markOf, type PlantRow, plantOf } from './plant-row.js';
+import type { PlantClient } from './plant-store-client.js';
 import { PostgresqlError } from './server-error.js';
 import { LOOK_UP } from './statements.js';
 import { MAY_LAG } from './table.js';

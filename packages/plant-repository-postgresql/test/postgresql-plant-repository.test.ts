@@ -1,5 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
@@ -352,6 +356,30 @@ describeOnPostgresql('a store', () => {
         const repository = openWith({ ...bound, user });
         await untilNotReady(repository, /the server offers no channel binding/);
       }
+    });
+
+    it('refuses a connection whose TLS ends before the server, with channel_binding=require', async () => {
+      const pem = readFileSync(certificates.server);
+      const proxy = createServer((client) => {
+        client.once('data', () => {
+          client.write('S');
+          const outer = new TLSSocket(client, { isServer: true, key: pem, cert: pem });
+          const inner = connect(server.port, '127.0.0.1');
+          for (const [from, to] of [
+            [outer, inner],
+            [inner, outer],
+          ] as const)
+            from.pipe(to).on('error', () => from.destroy());
+        });
+      });
+      await once(proxy.listen(0, '127.0.0.1'), 'listening');
+      const { port } = proxy.address() as AddressInfo;
+      const through = { sslrootcert: certificates.authority, port: `${port}` };
+      await openWith(through).add(monstera, 60_000);
+      const bound = openWith({ ...through, channel_binding: 'require' });
+      await untilNotReady(bound, /the server offers no channel binding/);
+      await Promise.all(opened.map((repository) => repository.close()));
+      proxy.close();
     });
 
     it('sends nothing to a server whose certificate is not trusted', async () => {

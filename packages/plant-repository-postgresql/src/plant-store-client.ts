@@ -1,0 +1,77 @@
+import { Socket } from 'node:net';
+import {
+  Client,
+  type ClientConfig,
+  type DatabaseError,
+  type PoolClient,
+  Query,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg';
+import { requireChannelBinding } from './channel-binding.js';
+
+/** The code of notices that are not warnings. */
+const NO_WARNING = '00000';
+
+/** A statement that commits. With a name, it is a prepared statement. */
+export interface Committing {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly name?: string | undefined;
+}
+
+/** A connection that a statement runs with. */
+export type PlantClient = PoolClient & PlantStoreClient;
+
+interface PlantStoreClientConfig extends Omit<ClientConfig, 'stream'> {
+  readonly stream: () => Socket;
+}
+
+/** A client that knows whether a commit has reached the standbys. */
+export class PlantStoreClient extends Client {
+  /** Whether the server has warned during the statement. */
+  #hasWarned = false;
+  readonly #socket: Socket;
+  readonly #refusalOf: ((error: Error | null) => Error | null) | undefined;
+
+  constructor(config: PlantStoreClientConfig = { stream: () => new Socket() }) {
+    const socket = config.stream();
+    super({ ...config, stream: () => socket });
+    this.#socket = socket;
+    // One listener for all statements. `where` is the function that reports it, such as a trigger. A commit has none.
+    this.on('notice', ({ code, where }: Pick<DatabaseError, 'code' | 'where'>) => {
+      this.#hasWarned ||= code !== NO_WARNING && where === undefined;
+    });
+    if (config.enableChannelBinding) {
+      this.#refusalOf = requireChannelBinding(this.connection, () => socket.destroy());
+    }
+  }
+
+  /**
+   * Runs a statement that commits. Rejects when the server warns: it does so when an administrator ends its wait for
+   * the standbys, and then reports a commit that no standby may have.
+   */
+  committed<Row extends QueryResultRow>({ text, values, name }: Committing) {
+    this.#hasWarned = false;
+    return new Promise<QueryResult<Row>>((resolve, reject) => {
+      const query = new Query<Row>(text, [...values], (error, result) => {
+        if (error) reject(error);
+        else if (this.#hasWarned) reject(new Error('the server sent a warning about the commit'));
+        else resolve(result);
+      });
+      // An object with the name would be copied, which takes as long as the rest of this.
+      this.query(Object.assign(query, { name }));
+    });
+  }
+
+  /** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
+  override connect(): Promise<Client>;
+  override connect(connected: (error: Error | null) => void): void;
+  override connect(connected = (_: Error | null) => {}): unknown {
+    return super.connect((error: Error | null) => {
+      const problem = this.#refusalOf ? this.#refusalOf(error) : error;
+      if (problem) this.#socket.destroy();
+      connected(problem);
+    });
+  }
+}
