@@ -1,9 +1,13 @@
-import type { Clock } from './clock.js';
+import { type Clock, NoResponseError } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { InsertLimits, PlantBatch } from './plant-storage.js';
 
 /** The minimum attempt timeout: how long to wait for a reply before inserting the plants again. */
 const ATTEMPT_TIMEOUT_MS = 1_000;
+
+/** The shortest pause before plants of an attempt that has ended are inserted again, and the longest. */
+const PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1_000;
 
 /** The minimum time between the starts of two attempts while earlier ones get no replies. */
 const START_INTERVAL_MS = 100;
@@ -34,14 +38,15 @@ export class Attempt implements PlantBatch {
     if (this.sent) return this.sent;
     this.sent = this.plants.filter(({ isSettled }) => !isSettled);
     for (const plant of this.sent) plant.beginInsert();
-    this.#attempts.start(this);
+    this.#attempts.start(this, this.sent);
     return this.sent;
   }
 }
 
 /**
- * Tracks the attempts in flight and decides how long to wait for each. An attempt without a reply stays in flight and
- * passes through two states:
+ * Tracks the attempts in flight, and decides when plants without an outcome are inserted again: after a pause if their
+ * attempt has ended, after the attempt timeout if it has no reply. In the latter case it stays in flight, and passes
+ * through two states:
  * - timed out, after the attempt timeout: its plants are queued again, because its reply may be lost. It keeps its slot:
  *   when a majority or a standby lags, all attempts are slow, and more of them would make the database slower.
  * - a straggler, when a later attempt has got its reply: only a part of the database does not respond, such as one shard.
@@ -50,7 +55,7 @@ export class Attempt implements PlantBatch {
 export class Attempts {
   readonly #clock: Clock;
   readonly #limits: InsertLimits;
-  readonly #onTimeout: (attempt: Attempt) => void;
+  readonly #insertAgain: (plants: readonly PendingPlant[]) => void;
   /** Attempts that have timed out and keep their slots. */
   readonly #timedOut = new Set<Attempt>();
   /** The number of stragglers. It is limited, because each still holds a connection. */
@@ -60,11 +65,15 @@ export class Attempts {
   /** When the latest attempt that has got a reply was sent. An earlier one that has timed out is a straggler. */
   #latestSentAt = Number.NEGATIVE_INFINITY;
 
-  /** @param onTimeout Called once for an attempt, before it may release its slot. */
-  constructor(clock: Clock, limits: InsertLimits, onTimeout: (attempt: Attempt) => void) {
+  /** @param insertAgain Called at most once for an attempt, before it releases its slot. */
+  constructor(
+    clock: Clock,
+    limits: InsertLimits,
+    insertAgain: (plants: readonly PendingPlant[]) => void,
+  ) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#onTimeout = onTimeout;
+    this.#insertAgain = insertAgain;
   }
 
   /**
@@ -100,11 +109,16 @@ export class Attempts {
   }
 
   /** Records that an attempt's plants are being sent, and starts its timeout. */
-  start(attempt: Attempt): void {
+  start(attempt: Attempt, sent: readonly PendingPlant[]): void {
     attempt.sentAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
       attempt.hasTimedOut = true;
-      this.#onTimeout(attempt);
+      const cause = new NoResponseError();
+      for (const plant of sent) {
+        plant.recordCause(cause);
+        plant.suspect(sent.length);
+      }
+      this.#insertAgain(sent);
       this.#timedOut.add(attempt);
       this.#releaseSlots();
     });
@@ -117,10 +131,18 @@ export class Attempts {
     if (this.#timedOut.size > 0) this.#releaseSlots();
   }
 
-  /** An attempt has ended. One that has timed out, and has left `#timedOut`, was a straggler. */
-  end(attempt: Attempt): void {
+  /** An attempt has ended, and its plants know what it has found. Releases its slot, after the pause if there is one. */
+  async end(attempt: Attempt): Promise<void> {
     attempt.stopTimer();
+    // One that has timed out, and has left `#timedOut`, was a straggler.
     if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;
+    // After a timeout, they are queued already.
+    const pending = attempt.hasTimedOut ? [] : attempt.plants.filter((it) => !it.isSettled);
+    if (pending.length > 0) {
+      await new Promise<void>((resolve) => this.#clock.after(pauseMs(pending), resolve));
+      this.#insertAgain(pending);
+    }
+    attempt.releaseSlot();
   }
 
   /** Turns timed-out attempts into stragglers, up to the limit, if a later attempt has received its reply. */
@@ -133,4 +155,10 @@ export class Attempts {
       attempt.releaseSlot();
     }
   }
+}
+
+/** The pause doubles with each error reply, because the server may be limiting the rate. */
+function pauseMs(plants: readonly PendingPlant[]): number {
+  const errorReplies = Math.max(...plants.map((plant) => plant.errorReplies));
+  return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, errorReplies - 1));
 }

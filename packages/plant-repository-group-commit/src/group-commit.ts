@@ -1,7 +1,7 @@
 import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
-import { type Clock, NoResponseError } from './clock.js';
+import type { Clock } from './clock.js';
 import { answersOf, type PlantFinding } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
@@ -66,7 +66,7 @@ export class GroupCommit {
     this.#options = options;
     const { storage, clock } = options;
     const { ordinary, suspects } = storage.limits;
-    const attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
+    const attempts = new Attempts(clock, storage.limits, (it) => this.#queueAgain(it));
     const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
       void this.#carryOut(new Attempt(attempts, plants, releaseSlot));
     const shared = { insert, clock, startIntervalMs: () => attempts.startIntervalMs };
@@ -127,19 +127,11 @@ export class GroupCommit {
     }
   }
 
-  /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */
+  /** Inserts plants, and looks up those whose id exists. */
   async #carryOut(attempt: Attempt): Promise<void> {
     const toLookUp = this.#conclude(attempt, await this.#insert(attempt));
     if (toLookUp.length > 0) await this.#lookUp(toLookUp);
-    this.#attempts.end(attempt);
-    const pending = attempt.plants.filter(({ isSettled }) => !isSettled);
-    // After a timeout, they are queued already.
-    if (pending.length > 0 && !attempt.hasTimedOut) {
-      const pauseMs = Math.max(...pending.map((plant) => plant.insertAgainAfterMs));
-      await new Promise<void>((resolve) => this.#options.clock.after(pauseMs, resolve));
-      this.#queueAgain(pending);
-    }
-    attempt.releaseSlot();
+    await this.#attempts.end(attempt);
   }
 
   async #insert(attempt: Attempt): Promise<InsertResult> {
@@ -231,16 +223,6 @@ export class GroupCommit {
     if (!tracer) return command();
     const callers = plants.map(({ call }) => call.caller);
     return tracer.run(name, callers, command);
-  }
-
-  /** Queues the plants again when their attempt gets no reply, because another attempt may settle them. */
-  #queueTimedOut({ sent = [] }: Attempt): void {
-    const cause = new NoResponseError();
-    for (const plant of sent) {
-      plant.recordCause(cause);
-      plant.suspect(sent.length);
-    }
-    this.#queueAgain(sent);
   }
 
   /** Queues plants again, at the front; suspects that are inserted alone go to the back, so that they take turns. */

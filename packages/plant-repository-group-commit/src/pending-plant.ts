@@ -11,10 +11,6 @@ import type { MarkedPlant } from './plant-storage.js';
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
 
-/** The shortest pause before a plant is inserted again, and the longest. */
-const INSERT_AGAIN_AFTER_MS = 50;
-const MAX_INSERT_AGAIN_AFTER_MS = 1_000;
-
 /** The factor by which the next insert shrinks if one of its plants may have caused a failure. */
 const SMALLER_BY = 16;
 
@@ -53,12 +49,12 @@ export class PendingPlant implements MarkedPlant {
   readonly call: Call;
   /** The maximum number of plants in its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
+  /** How many of its inserts the server has answered with an error that passes. */
+  errorReplies = 0;
   isSettled = false;
   #cause: unknown;
   /** The number of its inserts that may have written it: one that has timed out may be in flight together with the next. */
   #unknownInserts = 0;
-  /** How many of its inserts the server has answered with an error that passes. */
-  #errorReplies = 0;
 
   constructor(plant: NewPlant, mark: string, call: Call) {
     this.plant = plant;
@@ -81,14 +77,6 @@ export class PendingPlant implements MarkedPlant {
     return this.#unknownInserts > 0;
   }
 
-  /** The pause doubles with each error reply, because the server may be limiting the rate. */
-  get insertAgainAfterMs(): number {
-    return Math.min(
-      MAX_INSERT_AGAIN_AFTER_MS,
-      INSERT_AGAIN_AFTER_MS * 2 ** Math.max(0, this.#errorReplies - 1),
-    );
-  }
-
   /** An insert of it is sent. */
   beginInsert(): void {
     this.#unknownInserts += 1;
@@ -100,7 +88,7 @@ export class PendingPlant implements MarkedPlant {
     if (written !== 'unknown') this.#unknownInserts -= 1;
     if (written === 'yes') this.#settle();
     else this.recordCause(cause);
-    if (found === 'not now' || found === 'unknown') this.#errorReplies += 1;
+    if (found === 'not now' || found === 'unknown') this.errorReplies += 1;
     if (typeof found === 'string') return;
     if (found.finding === 'id exists') this.found(found.committedMark);
     // Otherwise, an earlier insert may have written it, before the database had the rule that refuses it.

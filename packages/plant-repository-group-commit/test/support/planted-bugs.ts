@@ -89,8 +89,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
   },
   'one slot for each kind of insert': {
     'an attempt releases its slot at once': replaced(Attempts, {
-      start(attempt) {
-        start.call(this, attempt);
+      start(attempt, sent) {
+        start.call(this, attempt, sent);
         attempt.releaseSlot();
       },
     }),
