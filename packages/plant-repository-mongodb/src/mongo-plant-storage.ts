@@ -2,28 +2,25 @@ import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
   Explanation,
   InsertResult,
+  MarkedPlant,
   PlantBatch,
+  PlantFinding,
   PlantStorage,
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
-import { CollectionCheck, type CollectionOptions } from './collection/collection-check.js';
-import { insertResult } from './collection/insert-outcome.js';
-import { DURABLE, idOf, readPage, toDocument } from './collection/plant-collection.js';
+import { CollectionCheck, type CollectionOptions, DURABLE } from './collection/collection-check.js';
+import { idOf, readPage } from './collection/read-page.js';
 import {
   createMongoClient,
   databaseOf,
   optionsWithoutEffect,
   shownHosts,
 } from './connection/mongo-client.js';
-import {
-  codeOf,
-  insertFinding,
-  isReply,
-  problemOf,
-  type Topology,
-  withoutServerText,
-} from './connection/problem.js';
+import { explain, insertError, isReply, type Topology } from './connection/storage-error.js';
+
+const DUPLICATE_KEY = 11000;
+const INVALID = 121;
 
 const STANDALONE =
   'the server is a standalone, so the plants have only one copy. Use a replica set';
@@ -82,9 +79,9 @@ export class MongoPlantStorage implements PlantStorage {
       if (error instanceof MongoWriteConcernError) {
         return insertResult(error.result, batch.take().length);
       }
-      const reply = withoutServerText(error);
-      if (isReply(reply)) return { findings: insertFinding(codeOf(error)), error: reply };
-      throw this.explain(reply).cause;
+      if (!isReply(error)) throw this.explain(error).cause;
+      const refusal = insertError(error.errorResponse);
+      return { findings: refusal.finding, error: refusal };
     }
   }
 
@@ -126,11 +123,43 @@ export class MongoPlantStorage implements PlantStorage {
   }
 
   explain(error: unknown): Explanation {
-    return problemOf(error, this.#topology, this.#db.client.options);
+    const cause = explain(error, this.#topology, this.#db.client.options);
+    return { finding: cause.finding, cause };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#db.client.close();
   }
+}
+
+/** Returns a plant as a document of the collection. Its id is stored as int64: the driver converts a `bigint` to that. */
+function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): Document {
+  return { _id: id, ...fields, mark: new ObjectId(mark) };
+}
+
+/** Returns the findings of the `size` documents of an unordered insert, from the server's reply. */
+export function insertResult(reply: Document, size: number): InsertResult {
+  const { n, writeErrors = [], writeConcernError: unmet } = reply;
+  const isDurable = n + writeErrors.length === size && unmet === undefined;
+  const findings = Array<PlantFinding>(size).fill(isDurable ? 'stored' : 'unknown');
+  let cause = unmet;
+  for (const error of writeErrors) {
+    const finding = findingOf(error);
+    if (finding === 'unknown' || finding === 'unusable') cause ??= error;
+    // If the write concern was met, a majority has journaled whatever the look-up will find, whatever the replica set's
+    // defaults.
+    findings[error.index] = finding !== 'unknown' && unmet ? 'not now' : finding;
+  }
+  return cause ? { findings, error: insertError(cause) } : { findings };
+}
+
+function findingOf(error: Document): PlantFinding {
+  const { code, keyPattern = {} } = error;
+  const refused = (reason: string) => ({ finding: 'plant refused', code, reason }) as const;
+  if (code === INVALID) return refused('the validator of the collection refuses the plant');
+  if (code !== DUPLICATE_KEY) return insertError(error).finding;
+  const keys = Object.keys(keyPattern).join(', ');
+  if (keys === '' || keys === '_id') return 'id exists';
+  return refused(`the unique index on ${keys} has an entry with the same keys`);
 }

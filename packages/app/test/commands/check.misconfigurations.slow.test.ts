@@ -9,12 +9,12 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { result, stopAll } from '../support/in-process.js';
 
-const KEY = 'tlsCertificateKeyFile';
-const CLOSED = 'the server closed the connection: it may';
-const UNTRUSTED = 'the server certificate is not trusted: set tlsCAFile to the CA certificate';
+const CLOSED =
+  'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired';
+const KEY_FILE =
+  'tlsCertificateKeyFile must name a PEM file with a certificate and its private key; if the key is encrypted, set tlsCertificateKeyFilePassword';
 
-const unreachable = (...why: string[]) =>
-  `the database at <host> is not reachable (${why.join(' ')})`;
+const unreachable = (why: string) => `the database at <host> is not reachable (${why})`;
 
 /** In a database that no other case uses. */
 const CAPPED = 'capped';
@@ -74,34 +74,45 @@ describe('What check prints about a misconfiguration', function () {
     const user = (name: string, word = password, query = 'authSource=admin') =>
       `${name}:${encodeURIComponent(word)}@${host}/plant-store?${query}&${tls}${key(certificates.client)}`;
     const denied = 'plants are refused:';
+    const notLoggedIn = 'the service is not logged in as a user who may read and insert them';
     const refused = (why: string) => `the database at <host> refuses the credentials (${why})`;
     const wrong = refused(
-      'the user name or the password is wrong, or authSource is not the database of the user',
+      'the user name, the password, authSource or the client certificate is wrong',
     );
     return [
       [user('plant-store', 'wrong'), wrong],
       [user('plant-store', password, 'w=1'), wrong],
       [
         user('plant-store', password, 'authMechanism=PLAIN'),
-        refused('the server does not support this authMechanism'),
+        refused('Received authentication for mechanism PLAIN which is not enabled'),
       ],
-      [user('guest'), `${denied} the user may not read and insert them`],
-      [`${plain}/?replicaSet=other`, unreachable('no host belongs to the replica set other')],
+      [user('guest'), `${denied} ${notLoggedIn}`],
+      [
+        `${plain}/?replicaSet=other`,
+        unreachable('no host belongs to the replica set that replicaSet names'),
+      ],
       [`${plain}/Garden`, `${denied} "capped" is a capped collection, not a collection`],
       [`${plain}/`, `${denied} cannot use 'j' option when a host does not have journaling enabled`],
       [
         `${plain}/?compressors=snappy`,
-        `${denied} an option needs the package snappy, which is not installed`,
+        `${denied} Optional module \`snappy\` not found. Please install it to enable snappy compression`,
+      ],
+      [
+        `${plain}/?minPoolSize=105`,
+        `${denied} Connection pool minimum size must not be greater than maximum pool size`,
       ],
       [
         `${host}/?${tls}${key(certificates.stranger)}&authMechanism=MONGODB-X509`,
-        refused(
-          'no user in $external matches the subject of the certificate in tlsCertificateKeyFile',
+        refused('Could not find user "CN=stranger,O=Else" for db "$external"'),
+      ],
+      [`${host}/`, unreachable(CLOSED)],
+      [
+        `${plain}/?${tls}`,
+        unreachable(
+          'Client network socket disconnected before secure TLS connection was established',
         ),
       ],
-      [`${host}/`, unreachable('the server closed the connection: it may require tls=true')],
-      [`${plain}/?${tls}`, unreachable('the TLS handshake failed: the server may not use TLS')],
-      [`${host}/?tls=true`, unreachable(UNTRUSTED)],
+      [`${host}/?tls=true`, unreachable('self-signed certificate in certificate chain')],
       [`${expired}/?${tls}`, unreachable('certificate has expired')],
       [
         `localhost:${secure.port}/?${tls}`,
@@ -109,14 +120,17 @@ describe('What check prints about a misconfiguration', function () {
           "Hostname/IP does not match certificate's altnames: Host: localhost. is not cert's CN: mongod",
         ),
       ],
-      [`${host}/?${tls}`, unreachable(CLOSED, 'require a client certificate in', KEY)],
+      [`${host}/?${tls}`, unreachable(CLOSED)],
+      [`${host}/?${tls}${key(certificates.foreign)}`, unreachable(CLOSED)],
+      [`${host}/?${tls}${key(certificates.expired)}`, unreachable(CLOSED)],
       [
-        `${host}/?${tls}${key(certificates.foreign)}`,
-        unreachable(CLOSED, 'not trust the certificate in', KEY),
+        `${host}/?tls=true&tlsCAFile=/no/such/file`,
+        unreachable("ENOENT: no such file or directory, open '/no/such/file'"),
       ],
+      [`${host}/?${tls}${key(certificates.authority)}`, unreachable(KEY_FILE)],
       [
-        `${host}/?${tls}${key(certificates.expired)}`,
-        unreachable('the certificate in', KEY, 'has expired'),
+        `${host}/?${tls}${key(certificates.client)}&tlsCRLFile=${certificates.authority}`,
+        unreachable('Failed to parse CRL'),
       ],
       [
         `${uninitiated.host}/`,

@@ -1,6 +1,3 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
 import { MongoClient } from 'mongodb';
 import { sharedLookup } from './shared-lookup.js';
 
@@ -54,18 +51,9 @@ const HOSTS =
   'it must have the form mongodb://user:password@host:port,host:port/database or ' +
   'mongodb+srv://user:password@host/database, with percent-encoded user and password';
 
-const VALID_DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$\0]{1,63}$/;
+const TLS_FILES = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const;
 
-/** The options that name a file for TLS, what it must have, and how that is checked. */
-const TLS_FILES = [
-  ['tlsCAFile', 'a certificate', (pem: Buffer) => new X509Certificate(pem)],
-  [
-    'tlsCertificateKeyFile',
-    'a certificate and its private key (with tlsCertificateKeyFilePassword if it is encrypted)',
-    (pem: Buffer, passphrase = '') => createSecureContext({ cert: pem, key: pem, passphrase }),
-  ],
-  ['tlsCRLFile', 'a revocation list', (pem: Buffer) => createSecureContext({ crl: pem })],
-] as const;
+const VALID_DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$\0]{1,63}$/;
 
 /** Returns a client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
 export function createMongoClient(uri: string): MongoClient {
@@ -82,7 +70,7 @@ export function mongoUriProblem(uri: string): string | undefined {
     // Part of a password with an `@` and a slash, which must be percent-encoded.
     if (urlOf(uri).pathname.includes('@')) return HOSTS;
     const database = databaseOf(uri, client);
-    return databaseProblem(database) ?? poolProblem(options) ?? tlsFileProblem(options);
+    return databaseProblem(database) ?? tlsProblem(options);
   } catch {
     return parsingProblem(uri);
   }
@@ -135,29 +123,11 @@ export function optionsWithoutEffect(uri: string): string[] {
   });
 }
 
-/** The driver would report this only when it connects. */
-function poolProblem({ minPoolSize = 0 }: MongoClient['options']): string | undefined {
-  const fits = minPoolSize <= MAX_POOL_SIZE;
-  return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
-}
-
-/**
- * Without this check, the driver would report an unreadable file as an outage, and ignore a `tlsCAFile` that contains no
- * certificate or whose connection string does not ask for TLS.
- */
-function tlsFileProblem(options: MongoClient['options']): string | undefined {
-  for (const [option, content, check] of TLS_FILES) {
-    const path = options[option];
-    if (path === undefined) continue;
-    if (!options.tls) return `${option} needs tls=true: without it, nothing is encrypted`;
-    try {
-      check(readFileSync(path), options.passphrase);
-    } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? error.code : 'invalid';
-      return `the file that ${option} names must have ${content} in PEM (${reason})`;
-    }
-  }
-  return undefined;
+/** The driver would connect without TLS. It reports unusable files itself when it connects. */
+function tlsProblem(options: MongoClient['options']): string | undefined {
+  const file = TLS_FILES.find((option) => options[option] !== undefined);
+  if (options.tls || file === undefined) return undefined;
+  return `${file} needs tls=true: without it, nothing is encrypted`;
 }
 
 const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;

@@ -1,7 +1,7 @@
 import type { PlantFinding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
-import { insertResult } from '../../src/collection/insert-outcome.js';
+import { insertResult } from '../src/mongo-plant-storage.js';
 
 const DUPLICATE = 11000;
 const INVALID = 121;
@@ -48,6 +48,16 @@ describe('The findings of an insert of two documents', () => {
       first(166),
       ['unusable', 'stored'],
       'the server reports error 166',
+    ],
+    'a standalone without a journal': [
+      first(2),
+      ['unusable', 'stored'],
+      'the server reports error 2',
+    ],
+    'a permission is missing': [
+      first(13),
+      ['unusable', 'stored'],
+      'the service is not logged in as a user who may read and insert them',
     ],
     'a quota of Atlas, with its text': [
       {

@@ -1,28 +1,9 @@
-import {
-  type NewPlantFields,
-  type PageRequest,
-  type Plant,
-  UnreadablePlantError,
-} from '@plant-store/domain';
-import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
-import { type Db, Decimal128, type Document, Long, ObjectId } from 'mongodb';
-import { codeOf } from '../connection/problem.js';
-
-/** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
-export const DURABLE = { w: 'majority', j: true };
-
-/** The BSON types of the fields of a plant. Does not compile without a field of the domain. */
-export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
-  name: 'string',
-  tag: 'string',
-};
+import { type NewPlantFields, type PageRequest, UnreadablePlantError } from '@plant-store/domain';
+import { type Db, Decimal128, type Document, Long } from 'mongodb';
+import { codeOf } from '../connection/storage-error.js';
+import { FIELD_TYPES } from './validation.js';
 
 const FIELDS = Object.keys(FIELD_TYPES);
-
-/** Returns a plant as a document of the collection. Its id is stored as int64: the driver converts a `bigint` to that. */
-export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): Document {
-  return { _id: id, ...fields, mark: new ObjectId(mark) };
-}
 
 /** The error code of a standalone server for read concern `linearizable`. */
 const NOT_A_REPLICA_SET = 123;

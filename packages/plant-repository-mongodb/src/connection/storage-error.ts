@@ -1,0 +1,163 @@
+import { type PlantFinding, SILENT } from '@plant-store/plant-repository-group-commit';
+import {
+  type Document,
+  type MongoClient,
+  MongoError,
+  MongoServerError,
+  type ServerDescription,
+} from 'mongodb';
+
+type Finding = Exclude<PlantFinding, object>;
+
+/** What something means, and the sentence that operators read: by default, the message of the error. */
+type Row = readonly [finding: Finding, sentence?: string];
+
+/** Everything that goes wrong. A reply without a row means `not now`, anything else without one `no server`. */
+// biome-ignore format: a table
+const ROWS = {
+  // What a server replies to a command, by its error code. After these, an insert has written nothing; after any other,
+  // that is unknown, because a router reports network errors as replies. Source: MongoDB's `error_codes.yml`.
+  'reply 2': ['unusable'], // BadValue: a standalone without a journal, or a time series.
+  'reply 13': ['unusable', 'the service is not logged in as a user who may read and insert them'],
+  'reply 72': ['unusable'], // InvalidOptions: a time series.
+  'reply 73': ['unusable'], // InvalidNamespace.
+  'reply 166': ['unusable'], // CommandNotSupportedOnView: an administrator has replaced the collection.
+  'reply 462': ['not now'], // IngressRequestRateLimitExceeded.
+  'reply 8000': ['unusable'], // Atlas: a quota is exceeded, or a permission is missing. Source: its FAQ; not tried.
+  'reply 13297': ['unusable'], // DatabaseDifferCase.
+  'reply 4862100': ['unusable'], // A name that is too long for MongoDB 4.4.
+
+  // What a server replies to the driver's login.
+  'login 11': ['credentials refused'], // UserNotFound, even of a certificate.
+  'login 18': ['credentials refused', 'the user name, the password, authSource or the client certificate is wrong'],
+  'login 334': ['credentials refused'], // MechanismUnavailable.
+  'login 8000': ['credentials refused'], // Atlas; not tried.
+
+  // What the driver reports, by the name of its error, or what OpenSSL does before a connection.
+  MongoInvalidArgumentError: ['unusable'],
+  MongoMissingDependencyError: ['unusable'],
+  MongoNetworkTimeoutError: ['no server', SILENT],
+  MongoWaitQueueTimeoutError: ['no server', SILENT],
+  'closed handshake': ['no server', 'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired'],
+  ERR_OSSL: ['no server', 'tlsCertificateKeyFile must name a PEM file with a certificate and its private key; if the key is encrypted, set tlsCertificateKeyFilePassword'],
+
+  // What the driver knows while no server accepts writes.
+  'no SRV record': ['no server', 'the SRV record was not resolved in time'],
+  'other replica set': ['no server', 'no host belongs to the replica set that replicaSet names'],
+  'not initiated': ['not now', 'the replica set is not initiated: run rs.initiate()'],
+  'not primary': ['not now', 'the server is not a primary and does not accept writes'],
+  'no primary': ['not now', 'the replica set has no primary'],
+
+  // What a check finds.
+  'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
+} as const satisfies Readonly<Record<string, Row>>;
+
+/** An error of the storage that may be logged and shown: it has no credentials and nothing of a plant. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly finding: Finding;
+
+  constructor(finding: Finding, message: string) {
+    super(message);
+    this.finding = finding;
+  }
+}
+
+const rowOf = (name: string): Row | undefined => (ROWS as Record<string, Row>)[name];
+
+/** Returns the error of a row with a sentence. */
+export function storageError(name: keyof typeof ROWS, why = ''): StorageError {
+  const [finding, sentence = name]: Row = ROWS[name];
+  return new StorageError(finding, why ? `${sentence}: ${why}` : sentence);
+}
+
+/**
+ * Returns the error of a server's reply to an insert. Its message quotes the command and thus the plants. Only that of
+ * Atlas does not, and nothing else says why.
+ */
+export function insertError({ code, codeName, errmsg }: Document): StorageError {
+  const [finding, sentence] = rowOf(`reply ${code}`) ?? ['unknown'];
+  const name = codeName ? ` (${codeName})` : '';
+  const text = code === 8000 ? `: ${errmsg}` : '';
+  const reply = `the server reports error ${code ?? 'without a code'}${name}${text}`;
+  return new StorageError(finding, sentence ?? reply);
+}
+
+type Server = Pick<ServerDescription, 'type' | 'isWritable'> & { readonly error: Error | null };
+
+/** The part of the driver's `TopologyDescription` that the explanation of an error depends on. */
+export interface Topology {
+  readonly type: string;
+  readonly servers: ReadonlyMap<string, Server>;
+}
+
+/** Explains an error, using the error itself and the driver's view of the servers. */
+export function explain(
+  error: unknown,
+  topology: Topology | undefined,
+  { srvHost }: MongoClient['options'],
+): StorageError {
+  if (error instanceof StorageError) return error;
+  const explained = explainAlone(error);
+  if (!['no server', 'not now'].includes(explained.finding)) return explained;
+  if (topology) return explainTopology(topology) ?? explained;
+  return srvHost && explained.message === SILENT ? storageError('no SRV record') : explained;
+}
+
+function explainAlone(error: unknown): StorageError {
+  const chain = causesOf(error);
+  const known = chain.find((it) => rowOf(rowNameOf(it)));
+  const otherwise: Row = [isReply(error) ? 'not now' : 'no server'];
+  const [finding, sentence] = (known && rowOf(rowNameOf(known))) ?? otherwise;
+  return new StorageError(finding, sentence ?? messageOf(known ?? chain[0]));
+}
+
+/** Explains why no known server accepts writes. Returns `undefined` if one does. */
+function explainTopology({ type, servers }: Topology): StorageError | undefined {
+  const known = [...servers.values()];
+  const errors = known.flatMap(({ error }) => (error ? explainAlone(error).message : []));
+  const why = [...new Set(errors)].join('; ');
+  if (known.some(({ isWritable }) => isWritable)) return undefined;
+  // The driver forgets hosts that report another replica set, or none.
+  if (known.length === 0) return storageError('other replica set');
+  if (known.some(({ type }) => type === 'RSGhost')) return storageError('not initiated');
+  if (known.every(({ type }) => type === 'Unknown')) {
+    return new StorageError('no server', why || SILENT);
+  }
+  return type === 'Single' ? storageError('not primary') : storageError('no primary', why);
+}
+
+/** Returns the name of the row for an error, if there is one. */
+function rowNameOf(error: Error): string {
+  if (error instanceof MongoServerError) {
+    return `${isReply(error) ? 'reply' : 'login'} ${error.code}`;
+  }
+  if (/^ERR_OSSL/.test(`${codeOf(error)}`)) return 'ERR_OSSL';
+  // TLS that the server does not accept ends the driver's handshake without a reason.
+  const isClosed = error.name === 'MongoNetworkError' && !error.cause && isHandshake(error);
+  return isClosed ? 'closed handshake' : error.name;
+}
+
+const isHandshake = (error: unknown) =>
+  error instanceof MongoError && error.hasErrorLabel('HandshakeError');
+
+/** OpenSSL surrounds its sentence with places in its source code. */
+const OPENSSL = /:SSL routines:[^:]*:([^:]*)/;
+
+function messageOf({ message } = new Error()): string {
+  return OPENSSL.exec(message)?.[1] ?? (message || SILENT);
+}
+
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
+}
+
+/** Returns the `code` of an error, from a server or from the system. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** Returns whether a server has replied to a command with this error. */
+export function isReply(error: unknown): error is MongoServerError {
+  return error instanceof MongoServerError && !isHandshake(error);
+}
