@@ -65,7 +65,7 @@ describe('What an error means', () => {
     ['no server', 'tlsv13 alert certificate required', inHandshake(because(new Error(ALERT)))],
   ];
   for (const [finding, message, error] of rows) {
-    it(`is "${finding}" for ${error}: ${message}`, () => {
+    it(`is "${finding}" for ${error instanceof Error ? error.name : error}: ${message}`, () => {
       const explained = explain(error, undefined, options);
       expect(explained.finding).to.equal(finding);
       expect(explained.message).to.include(message);
