@@ -47,11 +47,11 @@ describe('Every request', () => {
   }
 
   const deliveries: Record<string, [clients: number, each: number]> = {
-    'when many arrive at once': [CLIENTS, 1],
-    'when it waits for earlier responses': [1, CLIENTS],
+    'among many at once': [CLIENTS, 1],
+    'behind earlier responses': [1, CLIENTS],
   };
-  for (const [when, [clients, each]] of Object.entries(deliveries)) {
-    it(`runs and is logged in its own asynchronous context ${when}`, async () => {
+  for (const [where, [clients, each]] of Object.entries(deliveries)) {
+    it(`runs and is logged in its own asynchronous context ${where}`, async () => {
       const started = await startTraced(clients, () => new Promise(setImmediate));
       const { sockets, begun, stored, ended } = started;
       const all = sockets.map((socket) => responded(socket, each));
