@@ -118,12 +118,12 @@ describe('A group commit repository', () => {
     ['an unusable table', unusable, { cause: unusable }],
     ['an unreadable record', unreadable, unreadable],
     [
-      'a record that breaks a rule of the domain',
+      'a record that breaks a domain rule',
       { id: 8n, name: 'a\uD800' },
       { code: 'UNREADABLE_PLANT', message: invalid },
     ],
   ] as const) {
-    it(`does not read a page again after ${what}`, async () => {
+    it(`does not reread a page after ${what}`, async () => {
       const limits = openWith(page);
       await rejects(repository.read({ limit: 5 }, 60_000), expected);
       expect(limits).to.deep.equal([5]);
