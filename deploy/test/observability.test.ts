@@ -90,25 +90,27 @@ describe('The monitoring of the service', () => {
     ...rules.map(({ alert, expr }) => [`the alert ${alert}`, expr] as const),
     ...shown.map(({ title, expr }) => [`the panel "${title}"`, expr] as const),
   ];
-  for (const [title, expr] of expressions) {
-    it(`${title} uses existing metrics, labels and values of the service's job: ${expr}`, () => {
-      expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
-      const { metrics, matchers, groupings } = usedIn(expr);
-      expect(metrics).not.to.have.length(0);
-      expect([...names(), ...OWN_METRICS]).to.include.members(metrics);
-      const of = (metric: string) => samples.filter(({ name }) => name === metric);
-      const labelsOf = (metric: string) => [
-        ...of(metric).flatMap(({ labels }) => Object.keys(labels)),
-        ...OWN_LABELS,
-      ];
-      for (const { metric, label, value } of matchers) {
-        expect(labelsOf(metric), metric).to.include(label);
-        if (!OPEN_LABELS.includes(label))
-          expect(of(metric).map(({ labels }) => labels[label])).to.include(value);
-      }
-      expect(metrics.flatMap(labelsOf)).to.include.members(groupings);
-    });
-  }
+  describe("uses existing metrics, labels and values of the service's job in", () => {
+    for (const [title, expr] of expressions) {
+      it(`${title}: ${expr}`, () => {
+        expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
+        const { metrics, matchers, groupings } = usedIn(expr);
+        expect(metrics).not.to.have.length(0);
+        expect([...names(), ...OWN_METRICS]).to.include.members(metrics);
+        const of = (metric: string) => samples.filter(({ name }) => name === metric);
+        const labelsOf = (metric: string) => [
+          ...of(metric).flatMap(({ labels }) => Object.keys(labels)),
+          ...OWN_LABELS,
+        ];
+        for (const { metric, label, value } of matchers) {
+          expect(labelsOf(metric), metric).to.include(label);
+          if (!OPEN_LABELS.includes(label))
+            expect(of(metric).map(({ labels }) => labels[label])).to.include(value);
+        }
+        expect(metrics.flatMap(labelsOf)).to.include.members(groupings);
+      });
+    }
+  });
 
   it('offers only instances of the service on the dashboard, even for "All"', () => {
     const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
@@ -152,7 +154,7 @@ describe('The monitoring of the service', () => {
       .flatMap(([, line = '']) => line.split(/ … | \(|: …\)?|\)$/))
       .filter(Boolean);
     expect(lines).to.have.length.above(15);
-    expect(reasons).to.have.length(5);
+    expect(reasons).to.have.length.above(4);
     expect(parts).to.have.length.above(2);
     const pages = ['docs/operations.md', 'docs/authentication.md'].map((it) => join(root, it));
     const sources = filesBelow(join(root, 'packages')).filter((it) => /\/src\/.*\.ts$/.test(it));
