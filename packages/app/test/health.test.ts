@@ -23,7 +23,7 @@ describe('The health of the service', () => {
   afterEach(() => health.stop());
 
   for (const what of ['storage', 'token verifier']) {
-    it(`is bad until the ${what} was reached, and good in later outages`, async () => {
+    it(`is bad until the ${what} was reached, good in later outages`, async () => {
       const [part, other] = [newPart(outage), newPart()];
       health = what === 'storage' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.

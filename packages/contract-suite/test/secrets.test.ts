@@ -41,7 +41,7 @@ describe('A secret is found', () => {
     'in the key of a map': [new Map([[inside, 1]]), 'it, an entry.0'],
     'in the value of a map': [new Map([[1, inside]]), 'it, an entry.1'],
     'in a set': [new Set([inside]), 'it, an entry'],
-    'in what the object is as a text': [{ toString: () => inside }, 'it'],
+    'in the text of an object': [{ toString: () => inside }, 'it'],
     'in bytes': [Buffer.from(inside, 'latin1'), 'it'],
     'in a part of bytes': [Buffer.from(`12${inside}`, 'latin1').subarray(2), 'it'],
     'after a circle': [circular, 'it.last'],

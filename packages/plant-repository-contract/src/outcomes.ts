@@ -161,7 +161,7 @@ export const outcomes = {
       await store.expectKept(stored);
     },
   ),
-  'keeps the plant that holds a taken id when the storage is killed': given(
+  'keeps the plant holding a taken id when the storage is killed': given(
     ['commitUnflushed', 'crash'],
     async (store, storage) => {
       await store.add(BEFORE);

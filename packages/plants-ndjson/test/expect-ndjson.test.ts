@@ -100,7 +100,7 @@ async function passed(content: string | Buffer, chunkBytes: number): Promise<Buf
 
 describe('The form of an input', () => {
   for (const [what, content, message] of OTHERS) {
-    it(`is named, with a fix, if it is ${what}`, async () => {
+    it(`is named with its fix: ${what}`, async () => {
       await rejects(passed(content, 2 ** 16), (error) => {
         expect(error).to.be.instanceOf(NotNdjsonError);
         expect((error as Error).message).to.match(message);

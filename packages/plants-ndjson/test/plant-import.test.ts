@@ -122,7 +122,7 @@ describe('An import', () => {
   for (const [what, text, fromLine, stored, last, nextLine] of [
     ['blank lines', SPACED, 1, 2, 6, 7],
     ['lines before its first', lines(3), 3, 1, 3, 4],
-    ['every line of a file that ends before its first', lines(3), 9, 0, 3, 9],
+    ['all lines of a file that ends too early', lines(3), 9, 0, 3, 9],
   ] as const) {
     it(`skips and counts ${what}`, async () => {
       const it = importInto({ fromLine });
@@ -145,7 +145,7 @@ describe('An import', () => {
     ['not UTF-8', '"\xff"', 4004, NOT_UTF8],
     ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
   ] as const) {
-    it(`reports a line that is ${what} without its text, storing the others`, async () => {
+    it(`reports a line that is ${what} without its text, and continues`, async () => {
       const it = importInto();
       await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
       expect(it.outcomes()).to.deep.equal({ stored: 2, [error]: 1 });

@@ -39,7 +39,7 @@ describe('The lines of a file', () => {
     ['lines that are larger', '123456789\n1\n12345678\r\n1', [undefined, '1', undefined, '1']],
     ['a larger line at the end', '1\n123456789', ['1', undefined]],
   ] as const) {
-    it(`are read and numbered with ${what}, in one chunk or several`, async () => {
+    it(`are numbered in any chunks: ${what}`, async () => {
       const bytes = Buffer.from(text, 'latin1');
       for (const sizes of [[], [1, 4, 4]]) {
         const read = await linesOf(cut(bytes, sizes));

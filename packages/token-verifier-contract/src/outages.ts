@@ -17,7 +17,7 @@ import {
 const FAULTS = [
   ['outage', 'cannot be reached'],
   ['stall', 'does not respond'],
-  ['malfunction', 'responds with an unexpected page'],
+  ['malfunction', 'sends an unexpected page'],
 ] as const;
 
 /** An adapter that bridges an outage is ready. Any other rejects every valid token as unavailable. */
@@ -72,7 +72,7 @@ export const outages = Object.fromEntries(
       }),
     ],
     [
-      `reveals no secret when its dependency ${state}, and recovers without a restart`,
+      `reveals no secret and recovers when its dependency ${state}`,
       given([fault, 'recover'], async (open) => {
         await open[fault]();
         await expectNothingRevealed(open);

@@ -19,7 +19,7 @@ export const tokens = {
       await Promise.all(several.map((accepted) => expectAccepted(open, accepted)));
     },
   ),
-  'names clients with 1 to 128 printable characters that do not reveal the token': always(
+  'names clients in 1 to 128 printable characters, without revealing the token': always(
     async ({ verifier, accepted }) => {
       for (const { token } of accepted) {
         const { name } = await verifier.verify(token);

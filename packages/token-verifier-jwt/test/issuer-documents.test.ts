@@ -131,7 +131,7 @@ describe("The issuer's documents", () => {
 
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const unusable: Record<string, (key: JWK, privateKey: JWK) => Record<string, unknown>> = {
-    'is of a use other than signing': (key) => ({ ...key, use: 'enc' }),
+    'has a use other than signing': (key) => ({ ...key, use: 'enc' }),
     'is for another algorithm': (key) => ({ ...key, alg: 'ES384' }),
     'is for operations other than verifying': (key) => ({ ...key, key_ops: ['sign'] }),
     'has invalid operations': (key) => ({ ...key, key_ops: 7 }),
@@ -139,7 +139,7 @@ describe("The issuer's documents", () => {
     'is of an unknown type': (key) => ({ ...key, kty: 'PLANT' }),
     'is a secret': () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'second', alg: 'ES256' }),
     'is private': (_, privateKey) => ({ ...privateKey, kid: 'second', alg: 'ES256' }),
-    'is an RSA key of less than 2048 bits': () => ({ ...publicKey.export({ format: 'jwk' }) }),
+    'is RSA with under 2048 bits': () => ({ ...publicKey.export({ format: 'jwk' }) }),
   };
 
   for (const [what, unusableKey] of Object.entries(unusable)) {

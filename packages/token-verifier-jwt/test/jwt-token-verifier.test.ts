@@ -441,13 +441,13 @@ describe('A token is refused', () => {
   });
 
   const headers: Readonly<Record<string, (url: string, jwk: JWK) => Part>> = {
-    '`jku`, with an unknown key name': (jku) => ({ jku, kid: 'forged' }),
+    '`jku` with an unknown `kid`': (jku) => ({ jku, kid: 'forged' }),
     '`x5u`': (x5u) => ({ x5u }),
-    '`jwk`, without a key name': (_, jwk) => ({ jwk, kid: undefined }),
+    '`jwk` without a `kid`': (_, jwk) => ({ jwk, kid: undefined }),
     '`x5c`': (_, { n }) => ({ x5c: [n] }),
   };
   for (const [what, header] of Object.entries(headers)) {
-    it(`that brings its own key in ${what}, without fetching it`, async () => {
+    it(`that brings a key in ${what}, without fetching it`, async () => {
       const { published } = forgerKey;
       issuer.publish('/forged', { keys: [published] });
       await refuses(await issuer.token({}, header(`${issuer.url}/forged`, published), forgerKey));

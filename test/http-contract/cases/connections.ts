@@ -94,11 +94,11 @@ describe('Connections', () => {
     const served: [title: string, headers: Parts['headers'], sent: string, expected: Expected][] = [
       ['', {}, plantText(), { connection: 'keep-alive' }],
       [' in two fields', twice, plantText(), { connection: 'keep-alive' }],
-      [' for a body in chunks', CHUNKED, large, { error: 4003 }],
-      [' with an offer of an upgrade', JAVA, plantText(), { connection: 'close' }],
+      [' with a chunked body', CHUNKED, large, { error: 4003 }],
+      [' with an upgrade offer', JAVA, plantText(), { connection: 'close' }],
     ];
     for (const [title, headers, sent, expected] of served) {
-      it(`gets one interim response and a final one, even after another request${title}`, async () => {
+      it(`gets a 100 and its response, even pipelined${title}`, async () => {
         using connection = await RawConnection.open(service().port);
         connection.send(Buffer.concat([named('first'), expecting(headers)]));
         checkResponse(await connection.response(), { plant: { name: 'first' } });

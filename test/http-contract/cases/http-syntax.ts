@@ -148,7 +148,7 @@ describe('HTTP syntax', () => {
   );
 
   for (const [what, bytes] of Object.entries(FOREIGN)) {
-    it(`The log of ${what} shows the client's address and the parser's error`, async () => {
+    it(`The log of ${what} shows client address and parser error`, async () => {
       const response = await exchange(service().port, bytes, 4000);
       const [requestId] = fieldValues(response, 'x-request-id');
       const [line] = await service().printed(new RegExp(`.*"requestId":"${requestId}".*`));

@@ -48,7 +48,9 @@ describe('The order of checks', () => {
 /** A request with these faults. Of two faults of one field, it has the first. */
 function inOrder(first: Fault, ...later: Fault[]): Case {
   const [name, error] = first;
-  const title = `${name} before ${later.map(([it]) => it).join(', ')}`;
+  const names = later.map(([it]) => it);
+  const shown = names.length > 3 ? [`${names[0]} …`, ...names.slice(-2)] : names;
+  const title = `${name} before ${shown.join(', ')}`;
   const all = [first, ...later].map(([, , parts]) => parts).reverse();
   const headers = Object.assign({}, ...all.map((it) => it.headers));
   const parts: Parts = { ...Object.assign({}, ...all), headers };

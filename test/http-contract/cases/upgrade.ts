@@ -44,7 +44,7 @@ describe('Upgrades', () => {
   );
 
   for (const [title, headers] of Object.entries(NO_OFFERS)) {
-    it(`A request ${title} offers none: the next one is carried out`, async () => {
+    it(`A request ${title} offers none: the next one runs`, async () => {
       const closing = create({ headers: { connection: 'close' } });
       const responses = await responsesTo(service().port, create({ headers }), create(), closing);
       expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, undefined]);

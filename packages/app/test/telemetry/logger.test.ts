@@ -52,7 +52,7 @@ describe('The log of a response', () => {
 
   for (const [what, level, errors] of [
     ['that refuses the client', 'info', [4000, 4005, 4310, 5032]],
-    ['that is a success, or has a line with its cause', 'debug', [0, 5000, 5030, 5031]],
+    ['that succeeds, or whose cause was logged,', 'debug', [0, 5000, 5030, 5031]],
   ] as const) {
     it(`${what} has the level ${level}`, async () => {
       for (const error of errors) {
@@ -70,9 +70,9 @@ describe('The log of a response', () => {
     ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
     ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
     ['after a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
-    ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
+    ['of a proxy that names none', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
-    it(`has the address ${what}, and why the token was refused`, async () => {
+    it(`has the address ${what}, and the refusal`, async () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
       const request = new IncomingMessage(socket);
       request.headers['x-forwarded-for'] = forwarded;

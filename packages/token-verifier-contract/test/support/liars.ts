@@ -96,13 +96,12 @@ export const liars: Liars<HonestVerifier> = {
       take: () => Promise.resolve().then(() => past.latest),
     }),
   },
-  'names clients with 1 to 128 printable characters that do not reveal the token':
-    Object.fromEntries(
-      NAMES.map((name): [string, Lie<HonestVerifier>] => [
-        `names a client ${JSON.stringify(name).slice(0, 20)}`,
-        () => ({ failure: 'the name of', nameOf: () => authenticatedClient(name, []) }),
-      ]),
-    ),
+  'names clients in 1 to 128 printable characters, without revealing the token': Object.fromEntries(
+    NAMES.map((name): [string, Lie<HonestVerifier>] => [
+      `names a client ${JSON.stringify(name).slice(0, 20)}`,
+      () => ({ failure: 'the name of', nameOf: () => authenticatedClient(name, []) }),
+    ]),
+  ),
   'always refuses invalid tokens, even among concurrent valid ones': {
     'accepts an expired token': () => ({
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
@@ -180,7 +179,7 @@ export const liars: Liars<HonestVerifier> = {
       take: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : token),
     }),
   },
-  'does not misjudge a token when its dependency responds with an unexpected page': {
+  'does not misjudge a token when its dependency sends an unexpected page': {
     ...inEveryFault,
     'reports an outage as a bug': ({ issuer }) => ({
       failure: 'rejected with an error that is not of the port: SyntaxError: unexpected token',
@@ -191,7 +190,7 @@ export const liars: Liars<HonestVerifier> = {
       ready: () => ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
     }),
   },
-  'reveals no secret when its dependency cannot be reached, and recovers without a restart': {
+  'reveals no secret and recovers when its dependency cannot be reached': {
     'accepts no more tokens after an outage': failingForGood,
     'refuses no more tokens after an outage': ({ past }) => ({
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
@@ -218,18 +217,17 @@ export const liars: Liars<HonestVerifier> = {
         }),
     }),
   },
-  'reveals no secret when its dependency does not respond, and recovers without a restart': {
+  'reveals no secret and recovers when its dependency does not respond': {
     'accepts no more tokens after an outage': failingForGood,
   },
-  'reveals no secret when its dependency responds with an unexpected page, and recovers without a restart':
-    {
-      'accepts no more tokens after an outage': failingForGood,
-      'quotes the unexpected page in its error': () => ({
-        failure: 'the error.cause.message reveals "a-token."',
-        failed(_, token) {
-          const cause = new SyntaxError(`Unexpected token '<', "${token.slice(0, 8)}"...`);
-          return new TokenVerifierUnavailableError('no response about the token', { cause });
-        },
-      }),
-    },
+  'reveals no secret and recovers when its dependency sends an unexpected page': {
+    'accepts no more tokens after an outage': failingForGood,
+    'quotes the unexpected page in its error': () => ({
+      failure: 'the error.cause.message reveals "a-token."',
+      failed(_, token) {
+        const cause = new SyntaxError(`Unexpected token '<', "${token.slice(0, 8)}"...`);
+        return new TokenVerifierUnavailableError('no response about the token', { cause });
+      },
+    }),
+  },
 };

@@ -129,7 +129,7 @@ export const outcomes: Liars<CorrectStore> = {
       refuse: () => storage.generation > 0 && new StorageUnavailableError('disconnected'),
     }),
   },
-  'keeps the plant that holds a taken id when the storage is killed': {
+  'keeps the plant holding a taken id when the storage is killed': {
     'reports an id as taken before the other plant is durable': takenTooEarly,
   },
   'keeps a plant that a retry found when the storage is killed': {
