@@ -9,15 +9,15 @@ import type {
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
-import { CollectionCheck, type CollectionOptions, DURABLE } from './collection/collection-check.js';
-import { idOf, readPage } from './collection/read-page.js';
+import { CollectionCheck, type CollectionOptions, DURABLE } from './collection-check.js';
 import {
   createMongoClient,
   databaseOf,
   optionsWithoutEffect,
   shownHosts,
-} from './connection/mongo-client.js';
-import { explain, insertError, isReply, type Topology } from './connection/storage-error.js';
+} from './connection-string.js';
+import { idOf, readPage } from './read-page.js';
+import { explain, insertError, isReply, type Topology } from './storage-error.js';
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
@@ -123,7 +123,8 @@ export class MongoPlantStorage implements PlantStorage {
   }
 
   explain(error: unknown): Explanation {
-    const cause = explain(error, this.#topology, this.#db.client.options);
+    const isSrv = this.#db.client.options.srvHost !== undefined;
+    const cause = explain(error, this.#topology, isSrv);
     return { finding: cause.finding, cause };
   }
 

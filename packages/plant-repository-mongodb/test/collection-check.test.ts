@@ -3,11 +3,11 @@ import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
-import { CollectionCheck } from '../../src/collection/collection-check.js';
-import { VALIDATION } from '../../src/collection/validation.js';
-import { describeOnMongod } from '../support/describe-on-mongod.js';
-import { DATABASE, freshCollection } from '../support/open-store.js';
-import { StorageEvents } from '../support/storage-events.js';
+import { CollectionCheck } from '../src/collection-check.js';
+import { VALIDATION } from '../src/validation.js';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { DATABASE, freshCollection } from './support/open-store.js';
+import { StorageEvents } from './support/storage-events.js';
 
 describeOnMongod('The collection', () => {
   let client: MongoClient;

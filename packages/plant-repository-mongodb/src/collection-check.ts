@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { codeOf, StorageError, storageError } from '../connection/storage-error.js';
+import { codeOf, StorageError, storageError } from './storage-error.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 
 /** Sent with every insert, so that neither the connection string nor a server default can weaken it. */

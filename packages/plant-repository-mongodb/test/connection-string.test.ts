@@ -11,7 +11,7 @@ import {
   databaseOf,
   optionsWithoutEffect,
   shownHosts,
-} from '../../src/connection/mongo-client.js';
+} from '../src/connection-string.js';
 
 const FORM =
   'it must have the form mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with percent-encoded user and password';
@@ -148,7 +148,7 @@ describe('Hosts that are shown', () => {
 });
 
 describe('The options to which docs/databases.md gives fixed values', () => {
-  const page = readFileSync(new URL('../../../../../docs/databases.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../docs/databases.md', import.meta.url), 'utf8');
   const [, section = ''] = page.split('### The connection string of MongoDB');
   const [options = ''] = section.split('\n#');
   const rows = [...options.matchAll(/`([a-z]\w+)=(false|\d+)`/g)];

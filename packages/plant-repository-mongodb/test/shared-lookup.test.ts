@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import { sharedLookup } from '../../src/connection/shared-lookup.js';
+import { sharedLookup } from '../src/shared-lookup.js';
 
 const HOST = 'db.example';
 const ADDRESSES = [

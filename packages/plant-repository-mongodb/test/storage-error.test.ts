@@ -9,8 +9,7 @@ import {
   MongoServerError,
   type ServerDescription,
 } from 'mongodb';
-import { createMongoClient } from '../../src/connection/mongo-client.js';
-import { explain, insertError, storageError } from '../../src/connection/storage-error.js';
+import { explain, insertError, storageError } from '../src/storage-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -23,7 +22,6 @@ const ALERT =
 
 const coded = (code: string) => Object.assign(new Error(`code ${code}`), { code });
 const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
-const { options } = createMongoClient('mongodb://host0,host1/');
 
 /** An error of the driver's handshake with a server, which includes the login. */
 function inHandshake<E extends MongoError>(error: E): E {
@@ -66,7 +64,7 @@ describe('What an error means', () => {
   ];
   for (const [finding, message, error] of rows) {
     it(`is "${finding}" for ${error instanceof Error ? error.name : error}: ${message}`, () => {
-      const explained = explain(error, undefined, options);
+      const explained = explain(error, undefined, false);
       expect(explained.finding).to.equal(finding);
       expect(explained.message).to.include(message);
     });
@@ -121,16 +119,23 @@ describe('What an error means while no known server accepts writes', () => {
           { type, error, isWritable: false },
         ]),
       );
-      const explained = explain(new NoResponseError(), { type, servers }, options);
+      const explained = explain(new NoResponseError(), { type, servers }, false);
       expect([explained.finding, explained.message]).to.deep.equal([finding, message]);
     });
   }
+
+  it('is that the SRV record was not found, if the driver knows no server', () => {
+    const reason = 'the SRV record was not resolved in time';
+    expect(explain(new NoResponseError(), undefined, true).message).to.equal(reason);
+    const found = coded('querySrv ENOTFOUND');
+    expect(explain(found, undefined, true).message).to.equal(found.message);
+  });
 
   it('is as without them for what an administrator must correct', () => {
     const servers = new Map([
       ['host0:27017', { type: 'Unknown' as const, error: null, isWritable: false }],
     ]);
-    const explained = explain(inHandshake(replied(18)), { type: 'Unknown', servers }, options);
+    const explained = explain(inHandshake(replied(18)), { type: 'Unknown', servers }, false);
     expect(explained).to.include({ finding: 'credentials refused', message: WRONG });
   });
 });

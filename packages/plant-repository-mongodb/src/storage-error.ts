@@ -1,11 +1,5 @@
 import { type PlantFinding, SILENT } from '@plant-store/plant-repository-group-commit';
-import {
-  type Document,
-  type MongoClient,
-  MongoError,
-  MongoServerError,
-  type ServerDescription,
-} from 'mongodb';
+import { type Document, MongoError, MongoServerError, type ServerDescription } from 'mongodb';
 
 type Finding = Exclude<PlantFinding, object>;
 
@@ -91,17 +85,22 @@ export interface Topology {
   readonly servers: ReadonlyMap<string, Server>;
 }
 
-/** Explains an error, using the error itself and the driver's view of the servers. */
+/**
+ * Explains an error.
+ *
+ * @param topology What the driver knows of the servers: nothing until it has found the SRV record, if there is one.
+ * @param isSrv Whether the connection string names an SRV record.
+ */
 export function explain(
   error: unknown,
   topology: Topology | undefined,
-  { srvHost }: MongoClient['options'],
+  isSrv: boolean,
 ): StorageError {
   if (error instanceof StorageError) return error;
   const explained = explainAlone(error);
   if (!['no server', 'not now'].includes(explained.finding)) return explained;
   if (topology) return explainTopology(topology) ?? explained;
-  return srvHost && explained.message === SILENT ? storageError('no SRV record') : explained;
+  return isSrv && explained.message === SILENT ? storageError('no SRV record') : explained;
 }
 
 function explainAlone(error: unknown): StorageError {
