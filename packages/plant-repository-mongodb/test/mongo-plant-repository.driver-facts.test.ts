@@ -34,7 +34,10 @@ describeOnMongod('A plant', () => {
   let collection: string;
   let repository: PlantRepository;
   let events: StorageEvents;
+  let network: FaultyNetwork | undefined;
   const open = repositories();
+
+  afterEach(() => network?.close());
 
   beforeEach(async () => {
     set = await sharedReplicaSet();
@@ -60,17 +63,12 @@ describeOnMongod('A plant', () => {
   });
 
   it('is reported as stored, not taken, if replies to inserts are lost', async () => {
-    const network = await networkInFrontOf(set.members[0]?.port ?? 0);
+    network = await networkInFrontOf(set.members[0]?.port ?? 0);
     const { repository: proxied } = open(uriThrough(network), collection);
-    try {
-      await untilReady(proxied);
-      network.loseResponses('cut', 'cut', 'silence');
-      await proxied.add(plant(1n), LONG_LIMIT_MS);
-      await rejects(proxied.add(plant(-1n, 'late'), LONG_LIMIT_MS), PlantIdTakenError);
-    } finally {
-      await proxied.close();
-      await network.close();
-    }
+    await untilReady(proxied);
+    network.loseResponses('cut', 'cut', 'silence');
+    await proxied.add(plant(1n), LONG_LIMIT_MS);
+    await rejects(proxied.add(plant(-1n, 'late'), LONG_LIMIT_MS), PlantIdTakenError);
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 

@@ -7,7 +7,6 @@ import {
   describePlantReader,
   describePlantRepository,
 } from '@plant-store/plant-repository-contract';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { SecureMongod } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -19,6 +18,7 @@ import {
   freshCollection,
   keptDocuments,
   networkInFrontOf,
+  repositories,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
@@ -28,6 +28,7 @@ const LIMIT_MS = 10_000;
 describeOnMongod('On a replica set with users, which can be killed', () => {
   let server: SecureMongod;
   let network: FaultyNetwork;
+  const openAt = repositories();
 
   before(async () => {
     server = await SecureMongod.start({ tlsOptional: true });
@@ -72,7 +73,7 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     const plants = databaseAt(server.administratorUri).collection<{ _id: bigint }>(collection);
     const bypass = { bypassDocumentValidation: true };
     let steppedDown = false;
-    const reopen = async () => mongoPlantRepository({ uri: withPassword(), collection });
+    const reopen = async () => openAt(withPassword(), collection).repository;
     return {
       repository: await reopen(),
       reopen,
@@ -133,19 +134,14 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
   };
   for (const [mechanism, uri] of Object.entries(overTls)) {
     it(`stores plants over TLS with ${mechanism}, even after outages, revealing no secret`, async () => {
-      const collection = freshCollection();
-      const repository = mongoPlantRepository({ uri: uri(), collection });
-      try {
-        await repository.add(plant(1n), LIMIT_MS);
-        await network.cut();
-        const error = await repository.ready().catch((reason: unknown) => reason);
-        expect(error).to.be.instanceOf(StorageUnavailableError);
-        expect(inspect(error, { depth: 9 })).to.not.include(server.password);
-        await network.restore();
-        await repository.add(plant(2n), LIMIT_MS);
-      } finally {
-        await repository.close();
-      }
+      const { repository, collection } = openAt(uri());
+      await repository.add(plant(1n), LIMIT_MS);
+      await network.cut();
+      const error = await repository.ready().catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(inspect(error, { depth: 9 })).to.not.include(server.password);
+      await network.restore();
+      await repository.add(plant(2n), LIMIT_MS);
       const kept = await keptDocuments(server.administratorUri, collection);
       expect(kept.map(({ name }) => name)).to.deep.equal(['plant 1', 'plant 2']);
     });

@@ -1,13 +1,12 @@
 import { rejects } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { skipWithout } from '@plant-store/test-servers/programs';
@@ -27,23 +26,33 @@ const STALL_MS = 1_500;
 const NAMESPACES = ['--net', '--mount'];
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
-describe('Without a server that responds', () => {
-  it('a cluster is named whose SRV record is not resolved in time', async () => {
-    const silent = createSocket('udp4').bind(0, '127.0.0.1');
+describe('With a name server that never responds', () => {
+  const open = repositories();
+  const servers = getServers();
+  let silent: Socket;
+
+  beforeEach(async () => {
+    silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');
-    const servers = getServers();
     setServers([`127.0.0.1:${silent.address().port}`]);
-    const repository = mongoPlantRepository({ uri: 'mongodb+srv://cluster.plants.example/' });
+  });
+
+  afterEach(() => {
+    setServers(servers);
+    silent.close();
+  });
+
+  it('a store says that the SRV record was not resolved in time', async () => {
+    const { repository } = open('mongodb+srv://cluster.plants.example/');
     await rejects(repository.ready(), (error: Error) => {
       const reason = 'the SRV record was not resolved in time';
       expect(error).to.have.nested.property('cause.message', reason);
       return true;
     });
-    setServers(servers);
-    await repository.close();
-    silent.close();
   });
+});
 
+describe('Without a server that responds', () => {
   it('close lets the process end, even while TLS files are being read', async () => {
     const { authority } = certificates;
     const script = `
