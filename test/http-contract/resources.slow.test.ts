@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Service } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
+import { responsesTo } from './support/cases.js';
 import { RawConnection } from './support/raw-connection.js';
 import {
   create,
@@ -135,6 +136,11 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
 
+  async function expectMemory(): Promise<void> {
+    const bytesUsed = await metric('process_resident_memory_bytes');
+    expect(bytesUsed / 2 ** 20).to.be.below(MAX_MIB);
+  }
+
   /** Sends bytes on many connections, and checks the memory while another client gets its responses. */
   async function expectBounded(clients: number, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < clients; at += 1) {
@@ -147,8 +153,7 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
     for (let responses = 0; responses < 20; responses += 1) {
       expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
     }
-    const bytesUsed = await metric('process_resident_memory_bytes');
-    expect(bytesUsed / 2 ** 20).to.be.below(MAX_MIB);
+    await expectMemory();
   }
 
   for (const [what, one] of Object.entries(FLOODS)) {
@@ -160,4 +165,12 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
 
   it('many clients do not finish heads of 15,000 headers', () => expectBounded(5 * CLIENTS, HEAD));
   it('many clients do not finish bodies in chunks of one byte', () => expectBounded(CLIENTS, BODY));
+
+  it('60,000 clients come and go', async () => {
+    const bytes = request({ method: 'GET', target: '/livez', headers: { connection: 'close' } });
+    for (let round = 0; round < 60_000 / CLIENTS; round += 1) {
+      await Promise.all(Array.from({ length: CLIENTS }, () => responsesTo(service.port, bytes)));
+    }
+    await expectMemory();
+  });
 });
