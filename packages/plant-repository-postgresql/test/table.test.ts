@@ -37,7 +37,7 @@ const WORKS: Readonly<Record<string, string>> = {
   'a unique index instead of a primary key': `CREATE TABLE plants (id bigint, ${COLUMNS});
     CREATE UNIQUE INDEX ON plants (id)`,
   'a primary key of another name': `CREATE TABLE plants (id bigint CONSTRAINT x PRIMARY KEY, ${COLUMNS})`,
-  'columns in another order, that may be null, without a limit':
+  'nullable columns in another order, without a limit':
     'CREATE TABLE plants (mark uuid, tag varchar, name varchar, id bigint PRIMARY KEY)',
   'further columns that may be empty': `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS},
     note text, added timestamptz NOT NULL DEFAULT now(), number int GENERATED ALWAYS AS IDENTITY,
@@ -56,7 +56,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `CREATE TABLE plants (id bigint, ${COLUMNS})`,
     /the column id of the table plants is not unique\. Make it the primary key/,
   ],
-  'an id that is unique in a part of the rows': [
+  'a partial unique index on its id': [
     `CREATE TABLE plants (id bigint, ${COLUMNS}); CREATE UNIQUE INDEX ON plants (id) WHERE id > 0`,
     /the column id of the table plants is not unique/,
   ],
@@ -76,7 +76,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text NOT NULL, mark uuid)',
     /the column tag of the table plants is NOT NULL/,
   ],
-  'a further column that must not be null': [
+  'a further column that is required': [
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL)`,
     /the column owner of the table plants is NOT NULL\. Let it be null/,
   ],
@@ -88,7 +88,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY`,
     /row-level security of the table plants has no policy for INSERT\. Create one/,
   ],
-  'row-level security with a policy for inserts only': [
+  'a row-level policy for inserts only': [
     `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
      CREATE POLICY inserts ON plants FOR INSERT WITH CHECK (true)`,
     /row-level security of the table plants has no policy for SELECT/,
