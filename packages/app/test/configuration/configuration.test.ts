@@ -252,9 +252,11 @@ const rows = Object.entries(settings).map(
 );
 
 describe('docs/configuration.md', () => {
-  it("has the code's variables and defaults, and what each variable means", () => {
+  it("has the code's variables, defaults and maximum, and what each means", () => {
     const page = readFileSync(PAGE, 'utf8');
     const found = [...page.matchAll(/^\| (`[A-Z]\w+` \| [^|]+) \| [^|]+ \|$/gm)];
     expect(found.map(([, row]) => row)).to.have.members(rows);
+    const [all, name = '', max] = /^\| `(\w+)` .* up to (\d+) \|$/m.exec(page) ?? [];
+    expect(settings[name]?.rule, all).to.match(new RegExp(` to ${max}$`));
   });
 });

@@ -124,6 +124,12 @@ describe('What a variable accepts', () => {
     }
   });
 
+  it('is never 0 for a limit, which Node.js would take for none', () => {
+    const limits = Object.keys(settings).filter((it) => /LIMIT|TIMEOUT|DEADLINE|^MAX_/.test(it));
+    expect(limits).to.include.members(['BODY_LIMIT', 'KEEP_ALIVE_TIMEOUT_MS', 'MAX_IN_FLIGHT']);
+    for (const name of limits) expect(valueFor(name, '0'), name).to.equal(undefined);
+  });
+
   for (const [variable, values] of Object.entries(INVALID)) {
     it(`refuses other values of ${variable} with name, rule and fix`, async () => {
       const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
