@@ -149,7 +149,7 @@ describeOnMongod('With a name server that never responds, and a second one that 
     const args = [...NAMESPACES, process.execPath, script];
     const { stdout } = await promisify(execFile)('unshare', args);
     expect(JSON.parse(stdout)[0]).to.equal(
-      'Error: the name db.plants.example was not resolved within 500 ms',
+      'the name db.plants.example was not resolved within 500 ms',
     );
   });
 });

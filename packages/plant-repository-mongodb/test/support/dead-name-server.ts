@@ -52,6 +52,8 @@ await plants.add(plant(1n), 30_000);
 await server.kill();
 await server.restart();
 await plants.add(plant(2n), 30_000);
-const problems = events.of('storage unreachable').map(({ error }) => `${error.cause}`);
+const problems = events
+  .of('storage unreachable')
+  .map(({ error }) => (error.cause as Error).message);
 process.stdout.write(JSON.stringify(problems));
 process.exit();
