@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { codeOf, StorageError, storageError } from './storage-error.js';
+import { codeOf, storageError } from './storage-error.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 
 /** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
@@ -40,7 +40,7 @@ export class CollectionCheck {
     this.#observe = observe;
   }
 
-  /** Rejects with {@link StorageError}, with the error of the driver, or with the reason of the signal. */
+  /** Rejects with a `StorageError`, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
     const may = await this.#permissions(signal);
     await this.#setUp(may, signal);
@@ -50,10 +50,8 @@ export class CollectionCheck {
   /** Rejects without the collection: an empty page would mean that no plant is left. Needs only permission to read it. */
   async expectCollection(signal: AbortSignal): Promise<void> {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
-    throw new StorageError(
-      'unusable',
-      `the database "${this.#db.databaseName}" has no collection "${this.#options.collection}"`,
-    );
+    const name = `${this.#db.databaseName}.${this.#options.collection}`;
+    throw storageError('no collection', name);
   }
 
   /** Reports a warning for the administrator, once per message. */
@@ -114,9 +112,7 @@ export class CollectionCheck {
   /** Throws when the collection does not keep what it acknowledges. */
   #expectOrdinary({ name, type = 'collection', options = {} }: Document): void {
     const kind = options.capped ? 'capped collection' : type;
-    if (kind !== 'collection') {
-      throw new StorageError('unusable', `"${name}" is a ${kind}, not a collection`);
-    }
+    if (kind !== 'collection') throw storageError('other collection', kind);
     if (isOwnValidator(options.validator)) this.#reported.delete(OTHER_VALIDATOR);
     else this.warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
   }
@@ -129,9 +125,7 @@ export class CollectionCheck {
     const other = databases.find(
       ({ name }: Document) => name !== own && name.toLowerCase() === own.toLowerCase(),
     );
-    if (other === undefined) return;
-    const sentence = `the database "${other.name}" exists, and MongoDB refuses a name that differs only in case`;
-    throw new StorageError('unusable', sentence);
+    if (other) throw storageError('other case', other.name);
   }
 
   /**

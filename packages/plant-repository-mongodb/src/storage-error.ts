@@ -42,12 +42,15 @@ const ROWS = {
   'not primary': ['not now', 'the server is not a primary and does not accept writes'],
   'no primary': ['not now', 'the replica set has no primary'],
 
-  // What a check finds.
+  // What a check or a page finds.
+  'no collection': ['unusable', 'the collection does not exist'],
+  'other collection': ['unusable', 'the collection is not an ordinary one'],
+  'other case': ['unusable', 'a database exists whose name differs only in case'],
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
 } as const satisfies Readonly<Record<string, Row>>;
 
 /** An error of the storage that may be logged and shown: it has no credentials and nothing of a plant. */
-export class StorageError extends Error {
+class StorageError extends Error {
   override readonly name = 'StorageError';
   readonly finding: Finding;
 
@@ -59,7 +62,7 @@ export class StorageError extends Error {
 
 const rowOf = (name: string): Row | undefined => (ROWS as Record<string, Row>)[name];
 
-/** Returns the error of a row with a sentence. */
+/** Returns the error of a row with a sentence, to which `why` is added. */
 export function storageError(name: keyof typeof ROWS, why = ''): StorageError {
   const [finding, sentence = name]: Row = ROWS[name];
   return new StorageError(finding, why ? `${sentence}: ${why}` : sentence);

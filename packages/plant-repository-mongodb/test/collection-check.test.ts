@@ -76,7 +76,7 @@ describeOnMongod('The collection', () => {
     const checkIn = (name: string) => checkOn(client.db(name), false)();
     await rejects(checkIn(DATABASE.toUpperCase()), {
       finding: 'unusable',
-      message: `the database "${DATABASE}" exists, and MongoDB refuses a name that differs only in case`,
+      message: `a database exists whose name differs only in case: ${DATABASE}`,
     });
     await checkIn('another');
   });
@@ -87,7 +87,7 @@ describeOnMongod('The collection', () => {
   })) {
     it(`cannot be used while it is a ${kind}`, async () => {
       await db.createCollection(collection, options);
-      const message = `"${collection}" is a ${kind}, not a collection`;
+      const message = `the collection is not an ordinary one: ${kind}`;
       await rejects(run(), { finding: 'unusable', message });
       await db.dropCollection(collection);
       await run();

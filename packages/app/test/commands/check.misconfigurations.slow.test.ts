@@ -91,7 +91,7 @@ describe('What check prints about a misconfiguration', function () {
         `${plain}/?replicaSet=other`,
         unreachable('no host belongs to the replica set that replicaSet names'),
       ],
-      [`${plain}/Garden`, `${denied} "capped" is a capped collection, not a collection`],
+      [`${plain}/Garden`, `${denied} the collection is not an ordinary one: capped collection`],
       [`${plain}/`, `${denied} cannot use 'j' option when a host does not have journaling enabled`],
       [
         `${plain}/?compressors=snappy`,

@@ -113,7 +113,7 @@ describe('plant-store export, from a replica set,', () => {
     expect(await it.ended).to.equal(1);
     expect(it.out).to.equal('');
     expect(it.err).to.match(
-      /\nexported: 0\nplant-store: export: MONGODB_URI: .*the database "test-.*" has no collection "misspelt"\)\n$/,
+      /\nexported: 0\nplant-store: export: MONGODB_URI: .*the collection does not exist: test-.*\.misspelt\)\n$/,
     );
     await using client = new MongoClient(MONGODB_URI);
     expect(await client.db().listCollections().toArray()).to.deep.equal([]);
