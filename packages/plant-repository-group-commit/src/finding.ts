@@ -1,20 +1,16 @@
-/**
- * Whether an insert has written a plant. `id exists`: another `add`, or an earlier insert of this one, has written a
- * plant with the id. Only its mark tells which.
- */
-export type Written = 'yes' | 'no' | 'unknown' | 'id exists';
-
-/**
- * Who must act before a plant can be stored: nobody, because the problem passes; the plant, because it is refused itself;
- * the batch, because one of its plants makes the insert fail; or an administrator.
- */
-export type Actor = 'nobody' | 'plant' | 'batch' | 'administrator';
-
-/** The answers to the two questions. */
+/** What a finding means: the answers to two questions, and what operators read. */
 interface Answers {
-  readonly written: Written;
-  readonly mustAct: Actor;
-  /** What operators are told about the storage when a check finds this; the message of the cause if absent. */
+  /**
+   * Is the plant written? `id exists`: another `add`, or an earlier insert of this one, has written a plant with the id.
+   * Only its mark tells which.
+   */
+  readonly written: 'yes' | 'no' | 'unknown' | 'id exists';
+  /**
+   * Who must act before the plant can be stored? Nobody, because the problem passes; the plant, because it is refused
+   * itself; the batch, because one of its plants makes the insert fail; or an administrator.
+   */
+  readonly mustAct: 'nobody' | 'plant' | 'batch' | 'administrator';
+  /** What operators read about the storage when a check finds this; the message of the cause if absent. */
   readonly storage?: string;
   /** Whether plants are stored nevertheless. Only checks and look-ups find such a thing. */
   readonly accepts?: true;

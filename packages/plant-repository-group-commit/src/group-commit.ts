@@ -211,7 +211,7 @@ export class GroupCommit {
     try {
       const marks = await this.#traced('look up plants', plants, lookUp);
       for (const plant of plants) {
-        if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
+        if (marks.has(plant.plant.id)) plant.idExists(marks.get(plant.plant.id));
       }
     } catch (error) {
       for (const plant of plants) plant.recordCause(error);

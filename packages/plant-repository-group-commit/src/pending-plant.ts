@@ -90,7 +90,7 @@ export class PendingPlant implements MarkedPlant {
     else this.recordCause(cause);
     if (found === 'not now' || found === 'unknown') this.errorReplies += 1;
     if (typeof found === 'string') return;
-    if (found.finding === 'id exists') this.found(found.committedMark);
+    if (found.finding === 'id exists') this.idExists(found.committedMark);
     // Otherwise, an earlier insert may have written it, before the database had the rule that refuses it.
     else if (!this.isUnknown) {
       const message = `the database refuses a plant that the service accepts (${found.code})`;
@@ -104,9 +104,9 @@ export class PendingPlant implements MarkedPlant {
   }
 
   /**
-   * A committed plant with its id was found, with this mark: the plant's own mark means stored, any other means taken.
+   * A plant with its id is committed, with this mark: the plant's own mark means stored, any other means taken.
    */
-  found(mark: string | undefined): void {
+  idExists(mark: string | undefined): void {
     if (mark === this.mark) this.#settle();
     else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
   }

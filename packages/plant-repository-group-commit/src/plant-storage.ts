@@ -27,7 +27,7 @@ export interface InsertResult {
   readonly error?: unknown;
 }
 
-/** A problem with a storage, and its cause. */
+/** What an error means. */
 export interface Explanation {
   readonly finding: Finding;
   /** The cause, free of credentials and plant data. Its message is shown to operators. */

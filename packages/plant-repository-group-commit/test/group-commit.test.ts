@@ -421,7 +421,7 @@ describe('A pending plant', () => {
   ])[] = [
     [
       'another mark',
-      (it) => it.found('another mark'),
+      (it) => it.idExists('another mark'),
       { code: 'PLANT_ID_TAKEN', message: 'a plant with this id was stored before' },
     ],
     [

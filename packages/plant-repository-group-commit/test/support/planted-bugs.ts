@@ -4,7 +4,7 @@ import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
 
 const prototypes = [PendingPlant, Attempt, Attempts, InsertQueue].map((it) => it.prototype);
-const { endInsert, found, beginInsert } = PendingPlant.prototype;
+const { endInsert, idExists, beginInsert } = PendingPlant.prototype;
 const { take } = Attempt.prototype;
 const { start } = Attempts.prototype;
 const REFUSAL = { finding: 'plant refused', code: 1, reason: 'a bug' } as const;
@@ -43,8 +43,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'a plant that may be written is unavailable': replaced(PendingPlant, { isUnknown: false }),
     'a plant that was not written is unknown': replaced(PendingPlant, { isUnknown: true }),
     'its own mark means taken': replaced(PendingPlant, {
-      found() {
-        found.call(this, undefined);
+      idExists() {
+        idExists.call(this, undefined);
       },
     }),
     'its mark changes each time': replaced(Attempt, {
@@ -58,8 +58,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
   },
   'twins in a batch': {
     'another mark means stored': replaced(PendingPlant, {
-      found() {
-        found.call(this, this.mark);
+      idExists() {
+        idExists.call(this, this.mark);
       },
     }),
   },
@@ -82,8 +82,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
       },
     }),
     'its plant is overlooked': replaced(PendingPlant, {
-      found(mark) {
-        if (mark !== undefined) found.call(this, mark);
+      idExists(mark) {
+        if (mark !== undefined) idExists.call(this, mark);
       },
     }),
   },
