@@ -31,8 +31,8 @@ export class ExaminedTable {
     const { rows } = await client.query<TableState>(EXAMINE).catch((error: unknown) => {
       throw withServerText(error);
     });
-    const { problem, torn, absent = [], in_recovery = false } = rows[0] ?? {};
-    if (problem) throw new PostgresqlError(problem, { finding: 'unusable' });
+    const { unusable, torn, absent = [], in_recovery = false } = rows[0] ?? {};
+    if (unusable) throw new PostgresqlError(unusable, { finding: 'unusable' });
     if (torn) this.warn(TORN_PAGES);
     this.statements = statementsFor(absent);
     for (const column of absent) this.warn(absentColumn(column));

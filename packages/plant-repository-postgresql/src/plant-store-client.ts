@@ -69,9 +69,9 @@ export class PlantStoreClient extends Client {
   override connect(connected: (error: Error | null) => void): void;
   override connect(connected = (_: Error | null) => {}): unknown {
     return super.connect((error: Error | null) => {
-      const problem = this.#refusalOf ? this.#refusalOf(error) : error;
-      if (problem) this.#socket.destroy();
-      connected(problem);
+      const failure = this.#refusalOf ? this.#refusalOf(error) : error;
+      if (failure) this.#socket.destroy();
+      connected(failure);
     });
   }
 }

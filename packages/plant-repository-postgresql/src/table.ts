@@ -89,7 +89,7 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
       THEN 'row_security is off, so every statement on the table plants is refused. Turn it on'
     WHEN NOT (has_any_column_privilege(oid, 'SELECT') AND has_any_column_privilege(oid, 'INSERT'))
       THEN 'the role lacks permissions on the table plants. Grant them'
-    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE})) END AS problem
+    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE})) END AS unusable
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
 /** What the catalog and the settings of the server show. */
@@ -101,7 +101,7 @@ export interface TableState {
   /** The optional columns that the table does not have. */
   readonly absent: readonly OptionalColumn[];
   /** Why the table cannot keep plants. */
-  readonly problem: string | null;
+  readonly unusable: string | null;
 }
 
 export const TORN_PAGES: Warning = {
