@@ -5,16 +5,16 @@ import type { Connecting } from './connection-string.js';
 export class Connections {
   readonly inserts: ConnectionPool;
   readonly reads: ConnectionPool;
-  /** For what responds at once, unless its connection is lost: a second one shows that the server responds. */
-  readonly checks: ConnectionPool;
-  /** For the write of a check, which waits for locks and standbys as an insert does. */
+  /** Two of each kind for checks: if one is lost silently, the other shows it. An examination waits for nothing. */
+  readonly examinations: ConnectionPool;
+  /** For writes, which wait for locks and standbys as an insert does. */
   readonly writes: ConnectionPool;
 
   constructor(connecting: Connecting, maxInserts: number) {
     this.inserts = new ConnectionPool(connecting, maxInserts);
     this.reads = new ConnectionPool(connecting, 2);
-    this.checks = new ConnectionPool(connecting, 2);
-    this.writes = new ConnectionPool(connecting, 1);
+    this.examinations = new ConnectionPool(connecting, 2);
+    this.writes = new ConnectionPool(connecting, 2);
   }
 
   /** Replaces all of them: where a firewall or a failed host has dropped one silently, it has often dropped others. */
@@ -27,6 +27,6 @@ export class Connections {
   }
 
   get #all(): readonly ConnectionPool[] {
-    return [this.inserts, this.reads, this.checks, this.writes];
+    return [this.inserts, this.reads, this.examinations, this.writes];
   }
 }

@@ -25,10 +25,6 @@ const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
 /** Whether a standby reads, which may lag behind the primary. */
 const IN_RECOVERY = 'pg_is_in_recovery() AS in_recovery';
 
-/** Whether no session of the role carries out a statement that begins like this. */
-export const IS_ENDED = `SELECT current_setting('track_activities') = 'on' AND NOT EXISTS (
-  SELECT FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)) AS ended`;
-
 /** Reads marks by ids. */
 export const LOOK_UP = `SELECT id, mark, is_kept, in_recovery, ${FLUSH}
   FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept, ${IN_RECOVERY}) AS settings

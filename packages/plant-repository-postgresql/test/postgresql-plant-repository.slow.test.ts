@@ -15,7 +15,7 @@ import { describeOnPostgresql, startServer } from './support/describe-on-postgre
 import { untilNotReady, untilReady } from './support/readiness.js';
 
 /** In `docs/databases.md`. */
-const MAX_BACKENDS = 15;
+const MAX_BACKENDS = 16;
 /** One is added every 50 ms: for longer than an insert is waited for before it is repeated. */
 const PLANTS = 80;
 /** That are connected when all connections are lost. */
