@@ -36,7 +36,7 @@ export function requireChannelBinding(
     isBound = isOffered;
   });
   return (error) => {
-    const isUnbound = isRefused || (error === null && !isBound);
+    const isUnbound = isRefused || !(error || isBound);
     return isUnbound ? new PostgresqlError(UNBOUND, { finding: 'credentials refused' }) : error;
   };
 }

@@ -4,7 +4,7 @@ import { DatabaseError } from 'pg';
 /** What an error of a server means. */
 interface Row {
   readonly finding: Finding;
-  /** For what one plant of an insert may cause, as with `plant refused`: the finding when it is inserted alone. */
+  /** If one plant may be why an insert fails, as with `plant refused`: the finding when it is inserted alone. */
   readonly alone?: 'id exists' | 'unusable';
   /** What operators read. The server's own text is for errors of statements without plants only: it may quote one. */
   readonly sentence?: string;
