@@ -14,6 +14,8 @@ export type Fault = 'cut' | 'silence' | 'freeze';
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
+  /** The fault of the latest request with the marker, until it has happened; `silence` stays. */
+  fault?: Fault | undefined;
 }
 
 /** A TCP proxy on loopback between a client and a server; a test can make it fail. */
@@ -118,9 +120,10 @@ export class FaultyNetwork {
     this.#faults = [];
     this.#delaysNext = false;
     this.#frozen = false;
-    for (const { client, server } of this.#links) {
-      client.resume();
-      server.resume();
+    for (const link of this.#links) {
+      if (link.fault !== 'silence') link.fault = undefined;
+      link.client.resume();
+      link.server.resume();
     }
     if (!this.#proxy.listening) await listen(this.#proxy, this.#port);
     await Promise.all([...this.#delayed].map(([server, bytes]) => this.#deliver(server, bytes)));
@@ -145,7 +148,7 @@ export class FaultyNetwork {
 
   #link(client: Socket): void {
     const server = connect(this.#serverPort, '127.0.0.1');
-    const link = { client, server };
+    const link: Link = { client, server };
     this.#links.add(link);
     for (const socket of [client, server]) socket.on('error', () => undefined);
     client.on('close', () => {
@@ -156,14 +159,13 @@ export class FaultyNetwork {
       this.#delayed.delete(server);
       client.destroySoon();
     });
-    const fault = this.#handOnRequests(link);
-    server.on('data', (bytes) => this.#handOnResponse(link, bytes, fault));
+    this.#handOnRequests(link);
+    server.on('data', (bytes) => this.#handOnResponse(link, bytes));
     if (this.#frozen) this.freeze();
   }
 
-  /** Returns a function that takes the fault of the latest request with the marker. */
-  #handOnRequests({ client, server }: Link): FaultOfLink {
-    const fault: FaultOfLink = { current: undefined };
+  #handOnRequests(link: Link): void {
+    const { client, server } = link;
     let end = Buffer.alloc(0);
     client.on('data', (bytes) => {
       // The marker may be split between two chunks.
@@ -178,27 +180,22 @@ export class FaultyNetwork {
       }
       server.write(bytes);
       if (!isMarked) return;
-      fault.current ??= this.#faults.shift();
+      link.fault ??= this.#faults.shift();
       this.#requests.emit('passed');
     });
-    return fault;
   }
 
-  #handOnResponse({ client, server }: Link, bytes: Buffer, fault: FaultOfLink): void {
-    const { current } = fault;
-    if (current === 'silence') return;
-    fault.current = undefined;
-    if (current === 'cut') {
+  #handOnResponse(link: Link, bytes: Buffer): void {
+    const { client, server, fault } = link;
+    if (fault === 'silence') return;
+    link.fault = undefined;
+    if (fault === 'cut') {
       client.destroy();
-    } else if (current === 'freeze') {
+    } else if (fault === 'freeze') {
       this.freeze();
       server.unshift(bytes);
     } else {
       client.write(bytes);
     }
   }
-}
-
-interface FaultOfLink {
-  current: Fault | undefined;
 }

@@ -110,6 +110,22 @@ describe('FaultyNetwork', () => {
     other.destroy();
   });
 
+  for (const fault of ['cut', 'freeze'] as const) {
+    it(`does not ${fault} for a response that arrives after it was restored`, async () => {
+      network.loseResponses(fault);
+      await echoed(client, 'before');
+      const [socket] = sockets;
+      socket?.removeAllListeners('data');
+      const passed = network.requestPassed();
+      client.write(MARKER);
+      await passed;
+      await network.restore();
+      const response = once(client, 'data');
+      socket?.write('late');
+      expect(await response).to.deep.equal(['late']);
+    });
+  }
+
   it('freezes when the server responds, and delivers the response when restored', async () => {
     network.loseResponses('freeze');
     const arrived = once(server, 'bytes');
