@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type ClientRequest, request } from 'node:http';
+import { type ClientRequest, createServer as createHttpServer, request } from 'node:http';
 import { connect, createSecureServer } from 'node:http2';
 import { request as requestOverTls } from 'node:https';
 import { type AddressInfo, Socket } from 'node:net';
@@ -126,8 +126,24 @@ describe('A host', () => {
       late.verify();
       await late.ended;
       expect([...embedding.plants]).to.deep.equal([]);
+      expect(embedding.failed).to.deep.equal([]);
     });
   }
+
+  it('stores nothing after its response even if `headersSent` stays false, as under @fastify/express', async () => {
+    const late = verifyingLate(embedding.dependencies);
+    const serve = createApp(late.dependencies).callback();
+    const server = createHttpServer((request, response) => {
+      Object.defineProperty(response, 'headersSent', { value: false });
+      void late.waiting.then(() => response.writeHead(408).end());
+      void serve(request, response);
+    });
+    expect((await create(`${await embedding.listen(server)}/plants`)).status).to.equal(408);
+    late.verify();
+    await late.ended;
+    expect([...embedding.plants]).to.deep.equal([]);
+    expect(embedding.failed).to.deep.equal([]);
+  });
 
   it('may listen on a Unix socket', async () => {
     const socketPath = join(tmpdir(), `plant-store-${process.pid}.sock`);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client, CreatePlant, TokenVerifier } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
 import type { Context } from 'koa';
@@ -8,6 +8,7 @@ import { HttpError } from '../request/failures.js';
 import { announcesBody, isRepeated } from '../request/headers.js';
 import { OwnRequest } from '../request/own-request.js';
 import { jsonResponse } from '../request/response.js';
+import { hasResponded } from '../request/send.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
@@ -39,7 +40,7 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
     const client = await exchange.authenticate(tokenVerifier);
     if (admit) await admit(client);
     const { req, res } = exchange.ctx;
-    checkBody(req, bodyLimit);
+    checkBody(req, res, bodyLimit);
     const { complete, headers, httpVersion } = req;
     // RFC 9110 section 10.1.1: a client of HTTP/1.0 does not wait.
     const awaitsContinue = headers.expect !== undefined && httpVersion === '1.1';
@@ -67,7 +68,7 @@ const ALREADY_READ =
   'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
 
 /** Checks the headers of the body. @throws {HttpError} if the body is refused, or its arrival has already failed. */
-function checkBody(request: IncomingMessage, limit: number): void {
+function checkBody(request: IncomingMessage, response: ServerResponse, limit: number): void {
   const { headers } = request;
   if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(request, 'content-type')) {
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
@@ -77,6 +78,8 @@ function checkBody(request: IncomingMessage, limit: number): void {
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED', rule);
   }
   if (request instanceof OwnRequest && !announcesBody(request)) throw new HttpError('BODY_MISSING');
+  // Node.js discards the body once other middleware has responded.
+  if (hasResponded(response)) throw new HttpError('REQUEST_TIMEOUT');
   if (request.readableDidRead) throw new Error(ALREADY_READ);
   if (request.errored) throw request.errored;
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);

@@ -9,7 +9,7 @@ import {
   refusalOf,
 } from './http-observer.js';
 import { failureResponse, type Response } from './response.js';
-import { send } from './send.js';
+import { hasResponded, send } from './send.js';
 
 /** The status in metrics of a request whose client closed the connection before the response. */
 const CLIENT_GONE = 499;
@@ -39,7 +39,7 @@ export class Exchanges {
       this.#observer.ended({
         method: countedMethod(ctx.req.method),
         route: ctx._matchedRoute,
-        status: !ctx.headerSent && !ctx.writable ? CLIENT_GONE : ctx.status,
+        status: !hasResponded(ctx.res) && !ctx.writable ? CLIENT_GONE : ctx.status,
         error: response.failure?.error,
         durationMs: performance.now() - exchange.startedAt,
         requestId: exchange.requestId,
@@ -102,7 +102,7 @@ export class Exchange {
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     const exchanges = this.#exchanges;
     // The client already has another response: this error only stops the operation.
-    if (this.ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
+    if (hasResponded(this.ctx.res)) throw new HttpError('REQUEST_TIMEOUT');
     if (exchanges.inFlight >= exchanges.maxInFlight) throw new HttpError('OVERLOADED');
     exchanges.inFlight += 1;
     try {
