@@ -38,12 +38,12 @@ describe('The plant-store command', () => {
   });
 
   it('prints the interface description even if the configuration is otherwise invalid', async () => {
-    const env = { NODE_ENV: 'production', BASE_PATH: '/store/v1' };
+    const env = { NODE_ENV: 'production', BASE_PATH: '/store/v1', PORT: '8080' };
     const { code, out } = await result(['openapi'], env);
     expect(code).to.equal(0);
     expect(out).to.match(/^\{\n {2}"openapi": "3\.1\.0"/);
     const { servers, info } = JSON.parse(out);
-    expect(servers[0].variables.base_url.default).to.equal('http://127.0.0.1:3000/store/v1');
+    expect(servers[0].variables.base_url.default).to.equal('http://127.0.0.1:8080/store/v1');
     expect(info['x-build']).to.deep.equal(build);
     const known = await result(['openapi'], { ...env, PUBLIC_URL: 'https://plants.example.com' });
     expect(JSON.parse(known.out).servers[0].url).to.equal('https://plants.example.com/store/v1');

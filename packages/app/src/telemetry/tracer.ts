@@ -14,8 +14,8 @@ export async function openBatchTracer(): Promise<BatchTracer | undefined> {
     run(name, callers: readonly ReturnType<typeof trace.getSpanContext>[], command) {
       const links = callers.flatMap((it) => (it === undefined ? [] : [{ context: it }]));
       const attributes = { 'db.operation.batch.size': callers.length };
-      // The instrumentation of MongoDB records a command only below another span.
-      return tracer.startActiveSpan(name, { root: true, links, attributes }, (span) =>
+      // It begins a trace, because inserts run outside every request. MongoDB's instrumentation needs a span above a command.
+      return tracer.startActiveSpan(name, { links, attributes }, (span) =>
         command().finally(() => span.end()),
       );
     },
