@@ -158,10 +158,12 @@ export class GroupCommit {
     const durationMs = clock.now() - sentAt;
     observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
     if (findings !== 'unknown' && findings !== 'no server') this.#attempts.countReply(sentAt);
-    return sent.filter((plant, at) => {
+    const toLookUp: PendingPlant[] = [];
+    for (const [at, plant] of sent.entries()) {
       const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
-      return this.#concludeOne(plant, found, error, sent.length);
-    });
+      if (this.#concludeOne(plant, found, error, sent.length)) toLookUp.push(plant);
+    }
+    return toLookUp;
   }
 
   /** Tells one plant what was found. Returns whether the mark that is committed under its id must be looked up. */

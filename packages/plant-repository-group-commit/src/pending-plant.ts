@@ -103,9 +103,7 @@ export class PendingPlant implements MarkedPlant {
     this.#cause = cause;
   }
 
-  /**
-   * A plant with its id is committed, with this mark: the plant's own mark means stored, any other means taken.
-   */
+  /** A plant with its id is committed, with this mark: the plant's own mark means stored, any other means taken. */
   idExists(mark: string | undefined): void {
     if (mark === this.mark) this.#settle();
     else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
