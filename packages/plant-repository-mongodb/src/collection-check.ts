@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
+import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { codeOf, storageError } from './storage-error.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
+import type { Warnings } from './warnings.js';
 
 /** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -30,14 +31,12 @@ export interface CollectionOptions {
 export class CollectionCheck {
   readonly #db: Db;
   readonly #options: CollectionOptions;
-  readonly #observe: StorageObserver;
-  /** Checks run every second and would repeat each warning. */
-  readonly #reported = new Set<string>();
+  readonly #warnings: Warnings;
 
-  constructor(db: Db, options: CollectionOptions, observe: StorageObserver) {
+  constructor(db: Db, options: CollectionOptions, warnings: Warnings) {
     this.#db = db;
     this.#options = options;
-    this.#observe = observe;
+    this.#warnings = warnings;
   }
 
   /** Rejects with a `StorageError`, with the error of the driver, or with the reason of the signal. */
@@ -52,15 +51,6 @@ export class CollectionCheck {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
     const name = `${this.#db.databaseName}.${this.#options.collection}`;
     throw storageError('no collection', name);
-  }
-
-  /** Reports a warning for the administrator, once per message. */
-  warn(message: string, step?: Document): void {
-    if (this.#reported.has(message)) return;
-    this.#reported.add(message);
-    const command =
-      step && `db.getSiblingDB('${this.#db.databaseName}').runCommand(${JSON.stringify(step)})`;
-    this.#observe({ type: 'storage warning', message, ...(command && { command }) });
   }
 
   /**
@@ -88,14 +78,14 @@ export class CollectionCheck {
   async #setUp(may: May, signal: AbortSignal): Promise<void> {
     const { collection: name, createCollection } = this.#options;
     const create = { create: name, ...VALIDATION };
-    if (!may('listCollections', '')) return this.warn(UNPERMITTED, create);
+    if (!may('listCollections', '')) return this.#warnings.report(UNPERMITTED, create);
     const found = await this.#find(signal);
     if (found) return this.#expectOrdinary(found);
     if (!createCollection) {
       await this.#expectOwnCase(signal);
-      return this.warn(ABSENT, create);
+      return this.#warnings.report(ABSENT, create);
     }
-    if (!may('createCollection', name)) return this.warn(UNPERMITTED, create);
+    if (!may('createCollection', name)) return this.#warnings.report(UNPERMITTED, create);
     const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
     await this.#command({ ...create, ...limits }, signal).catch((error) => {
       // Another instance has created it meanwhile.
@@ -113,8 +103,8 @@ export class CollectionCheck {
   #expectOrdinary({ name, type = 'collection', options = {} }: Document): void {
     const kind = options.capped ? 'capped collection' : type;
     if (kind !== 'collection') throw storageError('other collection', kind);
-    if (isOwnValidator(options.validator)) this.#reported.delete(OTHER_VALIDATOR);
-    else this.warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
+    if (isOwnValidator(options.validator)) this.#warnings.forget(OTHER_VALIDATOR);
+    else this.#warnings.report(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
   }
 
   /** Rejects if the server would refuse to create the database because an existing name differs only in case. */

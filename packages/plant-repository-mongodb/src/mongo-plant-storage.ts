@@ -18,6 +18,7 @@ import {
 } from './connection-string.js';
 import { idOf, readPage } from './read-page.js';
 import { explain, insertError, isReply, type Topology } from './storage-error.js';
+import { Warnings } from './warnings.js';
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
@@ -33,6 +34,7 @@ export class MongoPlantStorage implements PlantStorage {
   readonly maxPlantBytes = 2 ** 24;
   readonly #db: Db;
   readonly #options: CollectionOptions;
+  readonly #warnings: Warnings;
   readonly #collectionCheck: CollectionCheck;
   /**
    * The driver's view of the servers, used to explain errors: while the driver waits for a primary, it does not say why
@@ -46,8 +48,9 @@ export class MongoPlantStorage implements PlantStorage {
     this.place = `the database at ${shownHosts(uri, client)}`;
     this.#db = client.db(databaseOf(uri, client));
     this.#options = options;
-    this.#collectionCheck = new CollectionCheck(this.#db, options, observe);
-    for (const sentence of optionsWithoutEffect(uri)) this.#collectionCheck.warn(sentence);
+    this.#warnings = new Warnings(this.#db.databaseName, observe);
+    this.#collectionCheck = new CollectionCheck(this.#db, options, this.#warnings);
+    for (const sentence of optionsWithoutEffect(uri)) this.#warnings.report(sentence);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
@@ -119,7 +122,7 @@ export class MongoPlantStorage implements PlantStorage {
   async check(signal: AbortSignal): Promise<void> {
     await this.#collectionCheck.run(signal);
     const servers = [...(this.#topology?.servers.values() ?? [])];
-    if (servers.some(({ type }) => type === 'Standalone')) this.#collectionCheck.warn(STANDALONE);
+    if (servers.some(({ type }) => type === 'Standalone')) this.#warnings.report(STANDALONE);
   }
 
   explain(error: unknown): Explanation {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck } from '../src/collection-check.js';
 import { VALIDATION } from '../src/validation.js';
+import { Warnings } from '../src/warnings.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from './support/open-store.js';
 import { StorageEvents } from './support/storage-events.js';
@@ -28,7 +29,8 @@ describeOnMongod('The collection', () => {
 
   /** Returns how to run one check, more than once. */
   function checkOn(database: Db, createCollection = true): () => Promise<void> {
-    const check = new CollectionCheck(database, { collection, createCollection }, events.observer);
+    const warnings = new Warnings(database.databaseName, events.observer);
+    const check = new CollectionCheck(database, { collection, createCollection }, warnings);
     return () => check.run(new AbortController().signal);
   }
 
