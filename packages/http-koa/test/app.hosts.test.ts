@@ -130,7 +130,7 @@ describe('A host', () => {
     });
   }
 
-  it('stores nothing after its response even if `headersSent` stays false, as under @fastify/express', async () => {
+  it('stores nothing after its response, even where `headersSent` stays false (@fastify/express)', async () => {
     const late = verifyingLate(embedding.dependencies);
     const serve = createApp(late.dependencies).callback();
     const server = createHttpServer((request, response) => {
