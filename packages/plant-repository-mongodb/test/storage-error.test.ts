@@ -124,7 +124,7 @@ describe('What an error means while no known server accepts writes', () => {
     });
   }
 
-  it('is that the SRV record was not found, if the driver knows no server', () => {
+  it('is that the SRV record was not found, without known servers', () => {
     const reason = 'the SRV record was not resolved in time';
     expect(explain(new NoResponseError(), undefined, true).message).to.equal(reason);
     const found = coded('querySrv ENOTFOUND');
