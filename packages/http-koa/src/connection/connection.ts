@@ -26,9 +26,9 @@ export class Connection {
 
   /** Adds the response to a request that was read. Resolves once all earlier ones are sent; `undefined` if none is owed. */
   owe(response: LingeringResponse): Promise<void> | undefined {
-    const earlier = this.#whenAllSent();
+    const owed = this.#owed;
     this.#last = response;
-    return earlier;
+    return owed && whenSent(owed);
   }
 
   /** Closes after the response to the last request that was read. */
@@ -38,7 +38,7 @@ export class Connection {
 
   /** Closes at once, unless a response is owed. */
   closeIfIdle(): void {
-    if (!this.#owesLast) this.#socket.destroy();
+    if (!this.#owed) this.#socket.destroy();
   }
 
   /**
@@ -54,29 +54,30 @@ export class Connection {
     this.#hasFailed = true;
     const failure = new HttpError(FAILURES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST');
     failure.cause = cause;
+    const owed = this.#owed;
     const isBodyArriving = this.#last?.req.complete === false;
-    if (isBodyArriving && this.#owesLast) {
+    if (isBodyArriving && owed) {
       // The operation is still reading the body: it fails with this error, and sends the response.
-      this.closeAfterLast();
-      this.#last?.req.destroy(failure);
+      owed.shouldKeepAlive = false;
+      owed.req.destroy(failure);
     } else if (isBodyArriving || socket.bytesRead === 0) {
       // The request already has its response, or nothing was received.
       socket.destroy();
     } else {
-      await this.#whenAllSent();
+      if (owed) await whenSent(owed);
       if (!this.isOpen) return;
       socket.end(refuse(failure));
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     }
   }
 
-  get #owesLast(): boolean {
-    return this.#last?.writableFinished === false;
+  /** The last response, unless it was sent: then none is owed. */
+  get #owed(): LingeringResponse | undefined {
+    return this.#last?.writableFinished === false ? this.#last : undefined;
   }
+}
 
-  /** Resolves when the last response is sent, or its connection is closed; `undefined` when none is owed. */
-  #whenAllSent(): Promise<void> | undefined {
-    const last = this.#owesLast ? this.#last : undefined;
-    return last && new Promise((resolve) => last.once('close', resolve));
-  }
+/** Resolves when a response is sent, or its connection is closed. */
+function whenSent(response: LingeringResponse): Promise<void> {
+  return new Promise((resolve) => void response.once('close', resolve));
 }

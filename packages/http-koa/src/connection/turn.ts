@@ -45,7 +45,7 @@ export class Turn {
     const until = this.#now() + MAX_WAIT_MS;
     let isQuiet: boolean;
     do {
-      await new Promise((resolve) => void setImmediate(resolve));
+      await new Promise(setImmediate);
       isQuiet = this.#accepted === this.#acceptedBefore;
       this.#acceptedBefore = this.#accepted;
     } while (!isQuiet && this.#now() < until);
