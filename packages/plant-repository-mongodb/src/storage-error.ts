@@ -1,16 +1,16 @@
 import { type PlantFinding, SILENT } from '@plant-store/plant-repository-group-commit';
-import { type Document, MongoError, MongoServerError, type ServerDescription } from 'mongodb';
+import { type Document, MongoError, MongoServerError, type TopologyDescription } from 'mongodb';
 
 type Finding = Exclude<PlantFinding, object>;
 
 /** What something means, and the sentence that operators read: by default, the message of the error. */
 type Row = readonly [finding: Finding, sentence?: string];
 
-/** Everything that goes wrong. A reply without a row means `not now`, anything else without one `no server`. */
+/** Everything that goes wrong. Without a row, a reply to an insert is `unknown`, another `not now`, the rest `no server`. */
 // biome-ignore format: a table
 const ROWS = {
-  // What a server replies to a command, by its error code. After these, an insert has written nothing; after any other,
-  // that is unknown, because a router reports network errors as replies. Source: MongoDB's `error_codes.yml`.
+  // What a server replies to a command, by its error code. After these, an insert has written nothing. Others do not tell,
+  // because a router reports network errors as replies. Source: MongoDB's `error_codes.yml`.
   'reply 2': ['unusable'], // BadValue: a standalone without a journal, or a time series.
   'reply 13': ['unusable', 'the service is not logged in as a user who may read and insert them'],
   'reply 72': ['unusable'], // InvalidOptions: a time series.
@@ -31,7 +31,6 @@ const ROWS = {
   MongoInvalidArgumentError: ['unusable'],
   MongoMissingDependencyError: ['unusable'],
   MongoNetworkTimeoutError: ['no server', SILENT],
-  MongoWaitQueueTimeoutError: ['no server', SILENT],
   'closed handshake': ['no server', 'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired'],
   ERR_OSSL: ['no server', 'tlsCertificateKeyFile must name a PEM file with a certificate and its private key; if the key is encrypted, set tlsCertificateKeyFilePassword'],
 
@@ -80,18 +79,13 @@ export function insertError({ code, codeName, errmsg }: Document): StorageError 
   return new StorageError(finding, sentence ?? reply);
 }
 
-type Server = Pick<ServerDescription, 'type' | 'isWritable'> & { readonly error: Error | null };
-
-/** The part of the driver's `TopologyDescription` that the explanation of an error depends on. */
-export interface Topology {
-  readonly type: string;
-  readonly servers: ReadonlyMap<string, Server>;
-}
+/** The driver's view of the servers. */
+export type Topology = Pick<TopologyDescription, 'type' | 'servers'>;
 
 /**
  * Explains an error.
  *
- * @param topology What the driver knows of the servers: nothing until it has found the SRV record, if there is one.
+ * @param topology What the driver knows: nothing until it has found the SRV record, if there is one.
  * @param isSrv Whether the connection string names an SRV record.
  */
 export function explain(

@@ -9,7 +9,7 @@ import {
   MongoServerError,
   type ServerDescription,
 } from 'mongodb';
-import { explain, insertError, storageError } from '../src/storage-error.js';
+import { explain, insertError, storageError, type Topology } from '../src/storage-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -53,7 +53,7 @@ describe('What an error means', () => {
     ['not now', 'no', replied(91)],
     ['no server', 'no', inHandshake(replied(91))],
     ['no server', SILENT, new NoResponseError()],
-    ['no server', SILENT, Object.assign(new Error('x'), { name: 'MongoWaitQueueTimeoutError' })],
+    ['no server', SILENT, new MongoNetworkTimeoutError('timed out after 1999ms')],
     ['no server', SILENT, 'no error'],
     ['no server', SILENT, new Error()],
     ['no server', 'code ECONNRESET', because(coded('ECONNRESET'))],
@@ -73,9 +73,17 @@ describe('What an error means', () => {
 
 type Described = readonly [type: ServerDescription['type'], error?: Error];
 
+function topologyOf(type: Topology['type'], described: readonly Described[]): Topology {
+  const servers = described.map(([type, error = null], at): [string, ServerDescription] => [
+    `host${at}:27017`,
+    { type, error, isWritable: false } as unknown as ServerDescription,
+  ]);
+  return { type, servers: new Map(servers) };
+}
+
 describe('What an error means while no known server accepts writes', () => {
   const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
-  const rows: readonly [Explanation['finding'], string, type: string, ...Described[]][] = [
+  const rows: readonly [Explanation['finding'], string, Topology['type'], ...Described[]][] = [
     ['no server', SILENT, 'Unknown', ['Unknown']],
     ['no server', 'no host belongs to the replica set that replicaSet names', 'Unknown'],
     ['no server', 'code ENOTFOUND', 'Unknown', ['Unknown', coded('ENOTFOUND')]],
@@ -113,13 +121,7 @@ describe('What an error means while no known server accepts writes', () => {
   ];
   for (const [finding, message, type, ...described] of rows) {
     it(`is "${finding}": ${message}`, () => {
-      const servers = new Map(
-        described.map(([type, error = null], at) => [
-          `host${at}:27017`,
-          { type, error, isWritable: false },
-        ]),
-      );
-      const explained = explain(new NoResponseError(), { type, servers }, false);
+      const explained = explain(new NoResponseError(), topologyOf(type, described), false);
       expect([explained.finding, explained.message]).to.deep.equal([finding, message]);
     });
   }
@@ -132,10 +134,8 @@ describe('What an error means while no known server accepts writes', () => {
   });
 
   it('is as without them for what an administrator must correct', () => {
-    const servers = new Map([
-      ['host0:27017', { type: 'Unknown' as const, error: null, isWritable: false }],
-    ]);
-    const explained = explain(inHandshake(replied(18)), { type: 'Unknown', servers }, false);
+    const topology = topologyOf('Unknown', [['Unknown']]);
+    const explained = explain(inHandshake(replied(18)), topology, false);
     expect(explained).to.include({ finding: 'credentials refused', message: WRONG });
   });
 });
