@@ -22,8 +22,8 @@ export class Attempt implements PlantBatch {
   sent: readonly PendingPlant[] | undefined;
   /** When they were sent, by the clock. */
   sentAt = Number.POSITIVE_INFINITY;
-  /** Whether its plants were queued again while it was still in flight, because its reply may be lost. */
-  hasTimedOut = false;
+  /** See {@link Attempts}. */
+  state: 'waiting' | 'in flight' | 'timed out' | 'straggler' = 'waiting';
   stopTimer: () => void = () => undefined;
   readonly #attempts: Attempts;
 
@@ -97,22 +97,19 @@ export class Attempts {
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();
-    let [left, waited, isLimited] = [0, 0, false];
-    for (const { call, isSuspect } of plants) {
-      left = Math.max(left, call.deadline - now);
-      waited = Math.max(waited, now - call.addedAt);
-      isLimited ||= isSuspect;
-    }
-    if (!isLimited && this.#stragglers === 0) return left;
-    const silent = Math.min(waited, now - this.#latestSentAt);
-    return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
+    const left = Math.max(...plants.map(({ call }) => call.deadline)) - now;
+    if (this.#stragglers === 0 && !plants.some(({ isSuspect }) => isSuspect)) return left;
+    const oldest = Math.min(...plants.map(({ call }) => call.addedAt));
+    const waited = now - Math.max(oldest, this.#latestSentAt);
+    return Math.min(left, 2 * Math.max(this.#timeoutMs, waited));
   }
 
   /** Records that an attempt's plants are being sent, and starts its timeout. */
   start(attempt: Attempt, sent: readonly PendingPlant[]): void {
+    attempt.state = 'in flight';
     attempt.sentAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
-      attempt.hasTimedOut = true;
+      attempt.state = 'timed out';
       const cause = new NoResponseError();
       for (const plant of sent) {
         plant.recordCause(cause);
@@ -134,10 +131,9 @@ export class Attempts {
   /** An attempt has ended, and its plants know what it has found. Releases its slot, after the pause if there is one. */
   async end(attempt: Attempt): Promise<void> {
     attempt.stopTimer();
-    // One that has timed out, and has left `#timedOut`, was a straggler.
-    if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;
-    // After a timeout, they are queued already.
-    const pending = attempt.hasTimedOut ? [] : attempt.plants.filter((it) => !it.isSettled);
+    if (attempt.state === 'straggler') this.#stragglers -= 1;
+    const isQueuedAgain = attempt.state === 'straggler' || this.#timedOut.delete(attempt);
+    const pending = isQueuedAgain ? [] : attempt.plants.filter((it) => !it.isSettled);
     if (pending.length > 0) {
       await new Promise<void>((resolve) => this.#clock.after(pauseMs(pending), resolve));
       this.#insertAgain(pending);
@@ -151,6 +147,7 @@ export class Attempts {
       if (this.#stragglers >= this.#limits.stragglers) return;
       if (attempt.sentAt >= this.#latestSentAt) continue;
       this.#timedOut.delete(attempt);
+      attempt.state = 'straggler';
       this.#stragglers += 1;
       attempt.releaseSlot();
     }

@@ -29,11 +29,11 @@ export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
   /** The error of `ready` and of failed reads; `undefined` if the last check found the storage available. */
-  error: StorageUnavailableError | undefined;
+  readyError: StorageUnavailableError | undefined;
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
-  rejection: StorageUnavailableError | undefined;
+  addError: StorageUnavailableError | undefined;
   /** For what is sent before the next check: aborts when its connection is considered lost. */
-  lost = this.#connections.signal;
+  lostSignal = this.#connections.signal;
   /** True once a check has succeeded, even if it was slow. */
   wasReached = false;
   #finding: Finding | undefined;
@@ -59,7 +59,7 @@ export class Availability {
    */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials refused') await this.#check();
-    if (this.error) throw this.error;
+    if (this.readyError) throw this.readyError;
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
@@ -89,22 +89,22 @@ export class Availability {
     this.wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
     this.#become(found);
     this.#connections.count(clock.now(), found === undefined);
-    this.lost = this.#connections.signal;
+    this.lostSignal = this.#connections.signal;
   }
 
   #become(found: Explanation | undefined): void {
     const { closing, observer } = this.#options;
     if (closing.aborted) return;
     this.#finding = found?.finding;
-    this.error = found && this.#errorOf(found);
-    this.rejection =
-      found && answersOf(found.finding).mustAct !== 'nobody' ? this.error : undefined;
-    const state = this.error?.message ?? 'reachable';
+    this.readyError = found && this.#errorOf(found);
+    this.addError =
+      found && answersOf(found.finding).mustAct !== 'nobody' ? this.readyError : undefined;
+    const state = this.readyError?.message ?? 'reachable';
     const hasReason = found?.cause.message !== SILENT;
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;
     this.#hasReason = hasReason;
-    if (this.error) observer({ type: 'storage unreachable', error: this.error });
+    if (this.readyError) observer({ type: 'storage unreachable', error: this.readyError });
     else observer({ type: 'storage reachable' });
   }
 

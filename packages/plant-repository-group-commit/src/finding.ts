@@ -14,6 +14,8 @@ interface Answers {
   readonly storage?: string;
   /** Whether plants are stored nevertheless. Only checks and look-ups find such a thing. */
   readonly accepts?: true;
+  /** Whether each such reply doubles the pause before the next insert: the server may be limiting the rate. */
+  readonly slowsRetries?: true;
 }
 
 /**
@@ -23,13 +25,26 @@ interface Answers {
 const FINDINGS = {
   /** The plant is durable. */
   stored: { written: 'yes', mustAct: 'nobody' },
+  /** A plant with the id is committed. */
   'id exists': { written: 'id exists', mustAct: 'nobody' },
+  /** Another insert has the id, or may have it: its plant may not be durable yet, and may be rolled back. */
+  'id may exist': { written: 'id exists', mustAct: 'nobody' },
   /** The plant may be written, now or later, or may be rolled back. Also any reply that an adapter does not recognise. */
-  unknown: { written: 'unknown', mustAct: 'nobody', storage: 'accepts no plants' },
+  unknown: {
+    written: 'unknown',
+    mustAct: 'nobody',
+    storage: 'accepts no plants',
+    slowsRetries: true,
+  },
   /** No reply: what was sent may still arrive. */
   'no server': { written: 'unknown', mustAct: 'nobody', storage: 'is not reachable' },
-  /** A server replies that it accepts no plants now. */
-  'not now': { written: 'no', mustAct: 'nobody', storage: 'accepts no plants' },
+  /** A server replies that it has written nothing, for a reason that passes. Also an insert that could not be sent. */
+  'not now': {
+    written: 'no',
+    mustAct: 'nobody',
+    storage: 'accepts no plants',
+    slowsRetries: true,
+  },
   /** Writes are not acknowledged in time. */
   slow: { written: 'no', mustAct: 'nobody', storage: 'is slow', accepts: true },
   /** Ids that exist cannot be looked up, because reads may miss plants that are stored. */
@@ -68,10 +83,21 @@ interface PlantRefused {
   readonly reason: string;
 }
 
+type PlantFacts = IdExists | PlantRefused;
+
 /** What an insert finds out about one plant: a finding, and what the server adds to it. */
-export type PlantFinding = Exclude<Finding, 'plant refused'> | IdExists | PlantRefused;
+export type PlantFinding = Exclude<Finding, PlantFacts['finding']> | PlantFacts;
 
 /** Returns whether a plant is written, and who must act. */
 export function answersOf(found: Finding | PlantFinding): Answers {
   return FINDINGS[typeof found === 'string' ? found : found.finding];
+}
+
+/**
+ * Returns whether only the mark that is committed under the plant's id tells what became of it. So it is with a plant
+ * that is refused: an earlier insert may have written it, before the database had the rule that refuses it.
+ */
+export function needsLookUp(found: PlantFinding): boolean {
+  const { written, mustAct } = answersOf(found);
+  return written === 'id exists' || mustAct === 'plant';
 }

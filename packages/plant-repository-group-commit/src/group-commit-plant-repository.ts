@@ -107,7 +107,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
       if (passes && !end.aborted) continue;
       const message = 'the plants could not be read';
-      throw this.#availability.error ?? new StorageUnavailableError(message, { cause });
+      throw this.#availability.readyError ?? new StorageUnavailableError(message, { cause });
     }
   }
 

@@ -2,7 +2,7 @@ import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
-import { answersOf, type PlantFinding } from './finding.js';
+import { answersOf, needsLookUp, type PlantFinding } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
@@ -136,12 +136,12 @@ export class GroupCommit {
 
   async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability } = this.#options;
-    const { rejection } = availability;
-    if (rejection) return { findings: 'unusable', error: rejection };
+    const { addError } = availability;
+    if (addError) return { findings: 'unusable', error: addError };
     try {
       // The first check may find that a setting would make the storage lose plants.
       if (!availability.wasReached) await availability.ready();
-      const insert = () => storage.insert(attempt, availability.lost);
+      const insert = () => storage.insert(attempt, availability.lostSignal);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
       // If the storage never called `take`, nothing was sent, so nothing can be written.
@@ -157,48 +157,36 @@ export class GroupCommit {
     const { observer, clock } = this.#options;
     const durationMs = clock.now() - sentAt;
     observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
-    if (findings !== 'unknown' && findings !== 'no server') this.#attempts.countReply(sentAt);
+    const isReply = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
+    if (isReply) this.#attempts.countReply(sentAt);
     const toLookUp: PendingPlant[] = [];
     for (const [at, plant] of sent.entries()) {
       const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
-      if (this.#concludeOne(plant, found, error, sent.length)) toLookUp.push(plant);
+      plant.endInsert(found, error, sent.length);
+      if (plant.isSettled) this.#reportRefusal(plant, found);
+      else if (needsLookUp(found)) toLookUp.push(plant);
+      else if (answersOf(found).mustAct === 'administrator') this.#rejectUnwritten(plant);
     }
     return toLookUp;
   }
 
-  /** Tells one plant what was found. Returns whether the mark that is committed under its id must be looked up. */
-  #concludeOne(
-    plant: PendingPlant,
-    found: PlantFinding,
-    cause: unknown,
-    together: number,
-  ): boolean {
-    plant.endInsert(found, cause);
-    if (plant.isSettled) {
-      if (typeof found === 'object' && found.finding === 'plant refused') {
-        const { code, reason } = found;
-        this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
-      }
-      return false;
-    }
-    const { written, mustAct } = answersOf(found);
-    if (written === 'unknown' || mustAct === 'batch') plant.suspect(together);
-    if (mustAct === 'administrator') this.#reject(plant);
-    // An earlier insert may have written it, before the database had the rule that now refuses it.
-    return written === 'id exists' || mustAct === 'plant';
+  #reportRefusal({ plant: { id } }: PendingPlant, found: PlantFinding): void {
+    if (typeof found !== 'object' || found.finding !== 'plant refused') return;
+    const { code, reason } = found;
+    this.#options.observer({ type: 'plant refused', id, code, reason });
   }
 
   #concludeUnsent(plants: readonly PendingPlant[], { findings, error }: InsertResult): void {
     const mustAct = typeof findings === 'string' ? answersOf(findings).mustAct : 'nobody';
     for (const plant of plants) {
       plant.recordCause(error);
-      if (mustAct === 'administrator') this.#reject(plant);
+      if (mustAct === 'administrator') this.#rejectUnwritten(plant);
     }
   }
 
   /** Gives up a plant because an administrator must act, unless an earlier insert may have written it. */
-  #reject(plant: PendingPlant): void {
-    if (plant.isUnknown) return;
+  #rejectUnwritten(plant: PendingPlant): void {
+    if (plant.isPossiblyWritten) return;
     const { cause } = plant;
     const isExplained = cause instanceof StorageUnavailableError;
     const why = isExplained ? cause : this.#options.storage.explain(cause).cause;
@@ -209,7 +197,7 @@ export class GroupCommit {
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
     const { storage, availability } = this.#options;
-    const lookUp = () => storage.committedMarks(ids, availability.lost);
+    const lookUp = () => storage.committedMarks(ids, availability.lostSignal);
     try {
       const marks = await this.#traced('look up plants', plants, lookUp);
       for (const plant of plants) {
@@ -260,11 +248,11 @@ export class GroupCommit {
 
   #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
     for (const plant of plants) {
-      if (!plant.isUnknown) this.#giveUp(plant);
+      if (!plant.isPossiblyWritten) this.#giveUp(plant);
     }
   }
 
   #giveUp(plant: PendingPlant): void {
-    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.error);
+    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.readyError);
   }
 }

@@ -72,8 +72,8 @@ export class PendingPlant implements MarkedPlant {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether it is unknown if an insert has written it, or still will. */
-  get isUnknown(): boolean {
+  /** Whether an insert may have written it, or still may. */
+  get isPossiblyWritten(): boolean {
     return this.#unknownInserts > 0;
   }
 
@@ -82,17 +82,18 @@ export class PendingPlant implements MarkedPlant {
     this.#unknownInserts += 1;
   }
 
-  /** An insert of it has ended. */
-  endInsert(found: PlantFinding, cause?: unknown): void {
-    const { written } = answersOf(found);
-    if (written !== 'unknown') this.#unknownInserts -= 1;
+  /** An insert of `together` plants, of which it is one, has ended. */
+  endInsert(found: PlantFinding, cause: unknown, together: number): void {
+    const { written, mustAct, slowsRetries } = answersOf(found);
     if (written === 'yes') this.#settle();
     else this.recordCause(cause);
-    if (found === 'not now' || found === 'unknown') this.errorReplies += 1;
-    if (typeof found === 'string') return;
+    if (slowsRetries) this.errorReplies += 1;
+    if (written === 'unknown') this.suspect(together);
+    else this.#unknownInserts -= 1;
+    if (mustAct === 'batch') this.suspect(together);
+    if (typeof found !== 'object') return;
     if (found.finding === 'id exists') this.idExists(found.committedMark);
-    // Otherwise, an earlier insert may have written it, before the database had the rule that refuses it.
-    else if (!this.isUnknown) {
+    else if (!this.isPossiblyWritten) {
       const message = `the database refuses a plant that the service accepts (${found.code})`;
       this.#settle(new Error(message));
     }
@@ -112,7 +113,7 @@ export class PendingPlant implements MarkedPlant {
   /** Its time limit has passed, or an administrator must act. */
   giveUp(message: string, cause: unknown): void {
     this.#settle(
-      this.isUnknown
+      this.isPossiblyWritten
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
         : new StorageUnavailableError(message, { cause }),
     );

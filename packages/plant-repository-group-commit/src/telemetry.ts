@@ -3,11 +3,11 @@ import type { StorageUnavailableError } from '@plant-store/domain';
 /** A storage event, for logs and metrics. Events never contain passwords, or any plant data except the id. */
 export type StorageEvent =
   | {
-      /** The storage accepts plants, for the first time or again. Reported at a change only. */
+      /** A check has succeeded, for the first time or again. Reported at a change only. */
       readonly type: 'storage reachable';
     }
   | {
-      /** The storage accepts no plants. Reported at a change only. */
+      /** A check has failed: the storage accepts no plants, is slow, or cannot look up plants. Reported at a change only. */
       readonly type: 'storage unreachable';
       /** The error that `ready` now rejects with: the problem and its cause. */
       readonly error: StorageUnavailableError;

@@ -48,7 +48,7 @@ describe('The availability of a storage', () => {
     });
     const observer = (event: StorageEvent) => events.push(event);
     availability = new Availability({ storage, observer, closing: closing.signal, clock: time });
-    availability.lost.addEventListener('abort', () => (lostAt = time.now()));
+    availability.lostSignal.addEventListener('abort', () => (lostAt = time.now()));
   }
 
   const fail = (error: Error) => (check = () => Promise.reject(error));
@@ -68,10 +68,10 @@ describe('The availability of a storage', () => {
 
   it('counts connections as lost after ten seconds with responses, not while frozen', async () => {
     open();
-    const { lost: sent } = availability;
+    const { lostSignal: sent } = availability;
     time.after(500, () => fail(lost));
     time.after(90_500, () => (check = async () => undefined));
-    time.after(105_000, () => expect(availability.lost.aborted).to.equal(false));
+    time.after(105_000, () => expect(availability.lostSignal.aborted).to.equal(false));
     await runUntil(110_000);
     expect(lostAt).to.equal(100_000);
     expect(sent.reason).to.have.property('message', 'the server does not respond');
@@ -133,7 +133,7 @@ describe('The availability of a storage', () => {
       const accepts = error === slow || error === noLookUps;
       expect(problem instanceof StorageSlowError).to.equal(accepts);
       expect(events).to.deep.equal([{ type: 'storage unreachable', error: problem }]);
-      expect(availability.rejection).to.equal(denies ? problem : undefined);
+      expect(availability.addError).to.equal(denies ? problem : undefined);
       expect(availability.wasReached).to.equal(accepts);
     });
   }

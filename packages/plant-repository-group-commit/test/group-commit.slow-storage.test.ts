@@ -39,7 +39,7 @@ class SlowStorage extends FakePlantStorage {
     const hasLost = plants.some((it) => this.#isLost(it));
     const isSilent = hasLost && this.lostShard === 'silent';
     const outcomes = plants.map((it) => this.#write(it, hasLost));
-    if (outcomes.every((it) => it === 'id exists')) this.sentAgainAt.push(now);
+    if (outcomes.every((it) => it === 'id may exist')) this.sentAgainAt.push(now);
     this.#time.after(isSilent ? timeLimitMs : ROUND_TRIP_MS + this.delayMs(now), () => {
       this.#open -= 1;
       reply(isSilent ? 'unknown' : outcomes);
@@ -53,7 +53,7 @@ class SlowStorage extends FakePlantStorage {
     const exists = this.committed.has(plant.id);
     if (!exists) this.committed.set(plant.id, mark);
     if (hasLost) return exists ? 'not now' : 'unknown';
-    return exists ? 'id exists' : 'stored';
+    return exists ? 'id may exist' : 'stored';
   }
 
   #isLost({ plant: { id } }: MarkedPlant): boolean {

@@ -150,7 +150,7 @@ describe('A plant that is inserted again', () => {
   it('always waits 50 ms if no reply came or its id exists', async () => {
     const same = Array(7).fill(50);
     expect(await pauses((insert) => insert.fail())).to.deep.equal(same);
-    expect(await pauses((insert) => insert.reply('id exists'))).to.deep.equal(same);
+    expect(await pauses((insert) => insert.reply('id may exist'))).to.deep.equal(same);
   });
 });
 
@@ -242,7 +242,7 @@ describe('A group commit', () => {
     });
     fake.onInsert = ({ reply }) => {
       contexts.push(context.getStore());
-      setImmediate(reply, 'id exists');
+      setImmediate(reply, 'id may exist');
     };
     const names = ['request 1', 'request 2', 'request 3', 'request 4'];
     const after = names.map((name, id) =>
@@ -283,7 +283,7 @@ describe('A tracer', () => {
     const { fake, add } = open({ tracer });
     fake.committed.set(1n, ANOTHER);
     const taken = rejects(add(1n), PlantIdTakenError);
-    (await fake.insert(0)).reply('id exists');
+    (await fake.insert(0)).reply('id may exist');
     await taken;
     const adding = [add(2n), add(3n)];
     (await fake.insert(1)).reply();
@@ -302,7 +302,7 @@ describe('A plant that is added', () => {
     const bad = rejects(add(2n), { name: 'Error' });
     const taken = rejects(add(3n), PlantIdTakenError);
     fake.committed.set(3n, ANOTHER);
-    (await fake.insert(0)).reply([REFUSAL, 'id exists']);
+    (await fake.insert(0)).reply([REFUSAL, 'id may exist']);
     await Promise.all([bad, taken]);
     const alerts = events.filter(({ type }) => type === 'plant refused');
     expect(alerts).to.deep.equal([
@@ -319,9 +319,9 @@ describe('A plant that is added', () => {
   });
 
   it('is refused at once if storage, size or time rule it out', async () => {
-    const rejection = new StorageUnavailableError('plants are refused: it is a view');
-    const { fake, add } = open({ availability: { ...AVAILABLE, rejection } });
-    await rejects(add(1n), { message: `the plant was not stored: ${rejection.message}` });
+    const addError = new StorageUnavailableError('plants are refused: it is a view');
+    const { fake, add } = open({ availability: { ...AVAILABLE, addError } });
+    await rejects(add(1n), { message: `the plant was not stored: ${addError.message}` });
     expect(fake.inserts).to.deep.equal([]);
     const small = open({ maxPlantBytes: sizeOf(plant(1n)) });
     await rejects(small.add(10n), RangeError);
@@ -433,7 +433,7 @@ describe('A pending plant', () => {
       'an unknown insert',
       (it) => {
         it.beginInsert();
-        it.endInsert('unknown', lost);
+        it.endInsert('unknown', lost, 1);
         it.giveUp('the plant was not stored', it.cause);
       },
       { code: 'OUTCOME_UNKNOWN', message: 'the outcome was not known in time', cause: lost },
@@ -442,7 +442,7 @@ describe('A pending plant', () => {
       'a refusal',
       (it) => {
         it.beginInsert();
-        it.endInsert(REFUSAL, lost);
+        it.endInsert(REFUSAL, lost, 1);
       },
       { message: 'the database refuses a plant that the service accepts (121)' },
     ],

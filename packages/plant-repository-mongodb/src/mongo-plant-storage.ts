@@ -164,6 +164,6 @@ function findingOf(error: Document): PlantFinding {
   if (code === INVALID) return refused('the validator of the collection refuses the plant');
   if (code !== DUPLICATE_KEY) return insertError(error).finding;
   const keys = Object.keys(keyPattern).join(', ');
-  if (keys === '' || keys === '_id') return 'id exists';
+  if (keys === '' || keys === '_id') return 'id may exist';
   return refused(`the unique index on ${keys} has an entry with the same keys`);
 }

@@ -76,7 +76,7 @@ export class Inserts {
     if (rowCount === 0 && found?.isKept === false) await this.#table.examine(client);
     if (found) return plants.map((it) => findingOf(it, found));
     // Then the group commit looks them up.
-    return rowCount === 0 ? 'id exists' : 'unknown';
+    return rowCount === 0 ? 'id may exist' : 'unknown';
   }
 }
 

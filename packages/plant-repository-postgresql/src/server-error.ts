@@ -3,9 +3,9 @@ import { DatabaseError } from 'pg';
 
 /** What an error of a server means. */
 interface Row {
-  readonly finding: Finding;
+  readonly finding: Exclude<Finding, 'id exists'>;
   /** If one plant may be why an insert fails, as with `plant refused`: the finding when it is inserted alone. */
-  readonly alone?: 'id exists' | 'unusable';
+  readonly alone?: 'id may exist' | 'unusable';
   /** What operators read. The server's own text is for errors of statements without plants only: it may quote one. */
   readonly sentence?: string;
   /** Whether another connection may reach another server, or the server ends this one. */
@@ -25,7 +25,7 @@ const ROWS: readonly (readonly [says: RegExp, Row])[] = [
   // A permission, which may be missing in a trigger of one plant.
   [/^42501/, { finding: 'unusable', alone: 'unusable', sentence: 'a permission is missing: plant-store check names it' }],
   // A lock timeout: another session may hold a row with the same id.
-  [/^55P03/, { finding: 'not now', alone: 'id exists' }],
+  [/^55P03/, { finding: 'not now', alone: 'id may exist' }],
   // User, password, host.
   [/^28/, { finding: 'credentials refused' }],
   // A standby, or a server that an administrator made read-only.
@@ -62,7 +62,7 @@ export class PostgresqlError extends Error {
     this.code = code;
   }
 
-  get finding(): Finding {
+  get finding() {
     return this.row.finding;
   }
 }

@@ -157,7 +157,7 @@ export class ExploredInsert extends Operation<InsertResult> {
   }
 
   #shown(finding: PlantFinding, marked: MarkedPlant | undefined): PlantFinding {
-    if (!marked || !this.#repliesWithMarks || finding !== 'id exists') return finding;
+    if (!marked || !this.#repliesWithMarks || finding !== 'id may exist') return finding;
     const holder = this.call.server.committed(marked.plant.id);
     return holder ? { finding: 'id exists', committedMark: holder.mark } : finding;
   }
@@ -176,7 +176,7 @@ export class ExploredInsert extends Operation<InsertResult> {
       if (server.refused.has(marked.plant.name)) return REFUSAL;
       const logged = server.write(marked);
       if (logged) written.push(logged);
-      return logged ? 'stored' : 'id exists';
+      return logged ? 'stored' : 'id may exist';
     });
     this.#arrived(findings, written);
   }

@@ -216,11 +216,11 @@ export class ExploredWorld implements World {
     const world = this;
     return {
       ...AVAILABLE,
-      get rejection() {
+      get addError() {
         const isDenied = world.#revocation.holds;
         return isDenied ? new StorageUnavailableError('access is revoked') : undefined;
       },
-      get lost() {
+      get lostSignal() {
         world.#connection = new AbortController();
         return world.#connection.signal;
       },

@@ -19,8 +19,8 @@ const replaced =
 /** One finding is mistaken for another. */
 const mistaken = (finding: PlantFinding, other: PlantFinding) =>
   replaced(PendingPlant, {
-    endInsert(actual, cause) {
-      return endInsert.call(this, actual === finding ? other : actual, cause);
+    endInsert(actual, cause, together) {
+      return endInsert.call(this, actual === finding ? other : actual, cause, together);
     },
   });
 
@@ -38,10 +38,12 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     }),
     'an unknown insert means not written': mistaken('unknown', 'not now'),
     'an unknown insert means stored': mistaken('unknown', 'stored'),
-    'an id that exists is taken': mistaken('id exists', TAKEN),
+    'an id that exists is taken': mistaken('id may exist', TAKEN),
     'an unusable storage means a refused plant': mistaken('unusable', REFUSAL),
-    'a plant that may be written is unavailable': replaced(PendingPlant, { isUnknown: false }),
-    'a plant that was not written is unknown': replaced(PendingPlant, { isUnknown: true }),
+    'a plant that may be written is unavailable': replaced(PendingPlant, {
+      isPossiblyWritten: false,
+    }),
+    'a plant that was not written is unknown': replaced(PendingPlant, { isPossiblyWritten: true }),
     'its own mark means taken': replaced(PendingPlant, {
       idExists() {
         idExists.call(this, undefined);

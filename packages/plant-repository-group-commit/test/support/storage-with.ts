@@ -15,11 +15,11 @@ export const LIMITS = { ordinary: 20, suspects: 20, stragglers: 60 };
 
 /** Plants are sent at once. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
-  rejection: undefined,
-  error: undefined,
+  addError: undefined,
+  readyError: undefined,
   wasReached: true,
   ready: async () => undefined,
-  lost: new AbortController().signal,
+  lostSignal: new AbortController().signal,
 };
 
 let marks = 0;
