@@ -1,5 +1,9 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { MongoClient } from 'mongodb';
 import { sharedLookup } from './shared-lookup.js';
+import { codeOf } from './storage-error.js';
 
 /** The connection string is invalid. The message gives the reason and contains no credentials. */
 export class InvalidMongoUriError extends Error {
@@ -51,9 +55,19 @@ const HOSTS =
   'it must have the form mongodb://user:password@host:port,host:port/database or ' +
   'mongodb+srv://user:password@host/database, with percent-encoded user and password';
 
-const TLS_FILES = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const;
-
 const VALID_DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$\0]{1,63}$/;
+
+/** The options that name a file for TLS, what the file must contain, and a function that throws if it does not. */
+const TLS_FILES = [
+  // As text, because the driver does not read DER.
+  ['tlsCAFile', 'a certificate', (pem: Buffer) => new X509Certificate(`${pem}`)],
+  [
+    'tlsCertificateKeyFile',
+    'a certificate and its private key; if the key is encrypted, set tlsCertificateKeyFilePassword',
+    (pem: Buffer, passphrase = '') => createSecureContext({ cert: pem, key: pem, passphrase }),
+  ],
+  ['tlsCRLFile', 'a revocation list', (pem: Buffer) => createSecureContext({ crl: pem })],
+] as const;
 
 /** Returns a client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
 export function createMongoClient(uri: string): MongoClient {
@@ -70,7 +84,7 @@ export function mongoUriProblem(uri: string): string | undefined {
     // Part of a password with an `@` and a slash, which must be percent-encoded.
     if (urlOf(uri).pathname.includes('@')) return HOSTS;
     const database = databaseOf(uri, client);
-    return databaseProblem(database) ?? tlsProblem(options);
+    return databaseProblem(database) ?? poolProblem(options) ?? tlsProblem(options);
   } catch {
     return parsingProblem(uri);
   }
@@ -123,11 +137,37 @@ export function optionsWithoutEffect(uri: string): string[] {
   });
 }
 
-/** The driver would connect without TLS. It reports unusable files itself when it connects. */
+/** The driver would report this only when it connects. */
+function poolProblem({ minPoolSize = 0 }: MongoClient['options']): string | undefined {
+  const fits = minPoolSize <= MAX_POOL_SIZE;
+  return fits ? undefined : `minPoolSize must be at most ${MAX_POOL_SIZE}, got ${minPoolSize}`;
+}
+
+/**
+ * The driver would ignore files without TLS, report an unreadable one as an outage, and ignore a `tlsCAFile` that
+ * contains no certificate.
+ */
 function tlsProblem(options: MongoClient['options']): string | undefined {
-  const file = TLS_FILES.find((option) => options[option] !== undefined);
-  if (options.tls || file === undefined) return undefined;
-  return `${file} needs tls=true: without it, nothing is encrypted`;
+  for (const [option, content, check] of TLS_FILES) {
+    const path = options[option];
+    if (path === undefined) continue;
+    if (!options.tls) return `${option} needs tls=true: without it, nothing is encrypted`;
+    try {
+      check(readFileSync(path), options.passphrase);
+    } catch (error) {
+      return `${option} must name a PEM file with ${content} (${codeOf(error) ?? 'invalid'})`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns a sentence about an expired client certificate: most servers only close the connection. */
+export function expiredCertificate({ options }: MongoClient): string | undefined {
+  const { tlsCertificateKeyFile: path } = options;
+  if (path === undefined) return undefined;
+  const end = new Date(new X509Certificate(readFileSync(path)).validTo);
+  if (end.getTime() > Date.now()) return undefined;
+  return `the client certificate of the connection string (tlsCertificateKeyFile) expired at ${end.toISOString()}. Renew it`;
 }
 
 const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;

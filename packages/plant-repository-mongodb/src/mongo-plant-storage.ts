@@ -13,6 +13,7 @@ import { CollectionCheck, type CollectionOptions, DURABLE } from './collection-c
 import {
   createMongoClient,
   databaseOf,
+  expiredCertificate,
   optionsWithoutEffect,
   shownHosts,
 } from './connection-string.js';
@@ -51,6 +52,8 @@ export class MongoPlantStorage implements PlantStorage {
     this.#warnings = new Warnings(this.#db.databaseName, observe);
     this.#collectionCheck = new CollectionCheck(this.#db, options, this.#warnings);
     for (const sentence of optionsWithoutEffect(uri)) this.#warnings.report(sentence);
+    const expired = expiredCertificate(client);
+    if (expired) this.#warnings.report(expired);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;

@@ -27,12 +27,11 @@ const ROWS = {
   'login 334': ['credentials refused'], // MechanismUnavailable.
   'login 8000': ['credentials refused'], // Atlas; not tried.
 
-  // What the driver reports, by the name of its error, or what OpenSSL does before a connection.
+  // What the driver reports, by the name of its error.
   MongoInvalidArgumentError: ['unusable'],
   MongoMissingDependencyError: ['unusable'],
   MongoNetworkTimeoutError: ['no server', SILENT],
   'closed handshake': ['no server', 'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired'],
-  ERR_OSSL: ['no server', 'tlsCertificateKeyFile must name a PEM file with a certificate and its private key; if the key is encrypted, set tlsCertificateKeyFilePassword'],
 
   // What the driver knows while no server accepts writes.
   'no SRV record': ['no server', 'the SRV record was not resolved in time'],
@@ -128,7 +127,6 @@ function rowNameOf(error: Error): string {
   if (error instanceof MongoServerError) {
     return `${isReply(error) ? 'reply' : 'login'} ${error.code}`;
   }
-  if (/^ERR_OSSL/.test(`${codeOf(error)}`)) return 'ERR_OSSL';
   // TLS that the server does not accept ends the driver's handshake without a reason.
   const isClosed = error.name === 'MongoNetworkError' && !error.cause && isHandshake(error);
   return isClosed ? 'closed handshake' : error.name;

@@ -1,10 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   InvalidMongoUriError,
   mongoPlantRepository,
   mongoUriProblem,
   type StorageEvent,
 } from '@plant-store/plant-repository-mongodb';
+import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import {
   createMongoClient,
@@ -31,6 +35,7 @@ const INVALID: Readonly<Record<string, string>> = {
   'postgres://gardener:s3cret@host/': SCHEME,
   'gardener:s3cret@host': SCHEME,
   'mongodb://gardener:s3cret@host/?colour=green': 'option colour is not supported',
+  'mongodb://gardener:s3cret@host/?minPoolSize=105': 'minPoolSize must be at most 104, got 105',
   'mongodb://gardener:s3cret@host,other/?directConnection=true': 'requires exactly one host',
   'mongodb://gardener:s3cret@host/my%20garden': 'the database my garden cannot have plants',
   'mongodb://gardener:s3cret@host/a.b': 'the database a.b cannot have plants',
@@ -172,13 +177,90 @@ describe('The options to which docs/databases.md gives fixed values', () => {
   });
 });
 
+/** The certificate and the private key in a file. */
+function partsOf(file: string): string[] {
+  return readFileSync(file, 'utf8').split(/(?=-----BEGIN PRIVATE)/);
+}
+
 describe('The files for TLS', () => {
-  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile']) {
+  const { authority, client, expired, stranger } = certificates;
+  const [certificate = '', key = ''] = partsOf(client);
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function write(content: string | Buffer): string {
+    const path = join(folder, randomUUID());
+    writeFileSync(path, content);
+    return path;
+  }
+
+  const uriWith = (files: Record<string, string>) =>
+    `mongodb://127.0.0.1:1/?tls=true&${new URLSearchParams(files)}`;
+  const problemWith = (files: Record<string, string>) => mongoUriProblem(uriWith(files));
+
+  it('are accepted if they are valid', () => {
+    const files = { tlsCAFile: authority, tlsCertificateKeyFile: client };
+    expect(problemWith(files)).to.equal(undefined);
+  });
+
+  it('need the password of an encrypted key', () => {
+    const format = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
+    const encrypted = createPrivateKey(key).export({ ...format, passphrase: 'secret' });
+    const tlsCertificateKeyFile = write(`${certificate}${encrypted}`);
+    const problem = (tlsCertificateKeyFilePassword: string) =>
+      problemWith({ tlsCertificateKeyFile, tlsCertificateKeyFilePassword });
+    expect(problem('secret')).to.equal(undefined);
+    expect(problem('wrong')).to.include('set tlsCertificateKeyFilePassword');
+    expect(problemWith({ tlsCertificateKeyFile })).to.include('set tlsCertificateKeyFilePassword');
+  });
+
+  const rows = {
+    tlsCAFile: 'a certificate',
+    tlsCertificateKeyFile:
+      'a certificate and its private key; if the key is encrypted, set tlsCertificateKeyFilePassword',
+    tlsCRLFile: 'a revocation list',
+  };
+  for (const [option, content] of Object.entries(rows)) {
     it(`are refused without TLS, which they do not turn on: ${option}`, () => {
-      expect(mongoUriProblem(`mongodb://host?${option}=/etc/a.pem`)).to.equal(
-        `${option} needs tls=true: without it, nothing is encrypted`,
-      );
-      expect(mongoUriProblem(`mongodb://host?tls=true&${option}=/etc/a.pem`)).to.equal(undefined);
+      const problem = mongoUriProblem(`mongodb://host?${option}=${authority}`);
+      expect(problem).to.equal(`${option} needs tls=true: without it, nothing is encrypted`);
+    });
+
+    it(`are refused if they are missing, empty or something else: ${option}`, () => {
+      const der = new X509Certificate(certificate).raw;
+      for (const file of ['/no/such/file', write(''), write('nothing'), write(der)]) {
+        expect(problemWith({ [option]: file }))
+          .to.include(`${option} must name a PEM file with ${content} (`)
+          .and.match(/\([A-Z_\d]+\)$/);
+      }
     });
   }
+
+  it('are refused if the private key is missing or belongs to another certificate', () => {
+    const [, otherKey = ''] = partsOf(stranger);
+    for (const parts of [certificate, certificate + otherKey]) {
+      const uri = uriWith({ tlsCertificateKeyFile: write(parts) });
+      expect(() => mongoPlantRepository({ uri })).to.throw(
+        InvalidMongoUriError,
+        'tlsCertificateKeyFile must name a PEM file with a certificate and its private key',
+      );
+    }
+  });
+
+  it('may have an expired client certificate, which is reported', async () => {
+    const warningsWith = async (tlsCertificateKeyFile: string) => {
+      const events: StorageEvent[] = [];
+      const uri = uriWith({ tlsCertificateKeyFile });
+      await mongoPlantRepository({ uri, observer: (event) => events.push(event) }).close();
+      return events.flatMap((it) => (it.type === 'storage warning' ? [it.message] : []));
+    };
+    expect(await warningsWith(client)).to.deep.equal([]);
+    expect(await warningsWith(expired)).to.deep.equal([
+      'the client certificate of the connection string (tlsCertificateKeyFile) expired at 2021-01-01T00:00:00.000Z. Renew it',
+    ]);
+  });
 });

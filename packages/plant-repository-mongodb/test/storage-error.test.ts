@@ -58,7 +58,6 @@ describe('What an error means', () => {
     ['no server', SILENT, new Error()],
     ['no server', 'code ECONNRESET', because(coded('ECONNRESET'))],
     ['no server', 'it closed', new MongoNetworkError('it closed')],
-    ['no server', 'tlsCertificateKeyFile must name', because(coded('ERR_OSSL_BAD_DECRYPT'))],
     ['no server', CLOSED, because(inHandshake(new MongoNetworkError('it closed')))],
     ['no server', 'tlsv13 alert certificate required', inHandshake(because(new Error(ALERT)))],
   ];
