@@ -1,22 +1,43 @@
 import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
-import { LINGER_MS, type LingeringResponse } from './lingering-response.js';
+import type { EventLoopTurn } from './event-loop-turn.js';
+import type { LingeringResponse } from './lingering-response.js';
+import { type WaitingRequests, weightOf } from './waiting-requests.js';
 
 /** The failures for Node.js's error codes. Any other code means a malformed request. */
-const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
+const FAILURE_CODES: ReadonlyMap<string, FailureCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
 
-/** Knows which responses a connection owes, and closes it after the last. */
+/** How long a client may take to read the response to invalid HTTP before its connection is cut off. */
+const CLOSE_GRACE_MS = 500;
+
+/** What the connections of a server share. */
+export interface SharedState {
+  readonly turn: EventLoopTurn;
+  readonly waiting: WaitingRequests;
+  /** Reads no connection until this turn of the event loop is over. */
+  pauseReading(): void;
+}
+
+/**
+ * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. Two more are
+ * elsewhere: `send` closes after a request whose body was not read, and `drain` at its time limit.
+ */
 export class Connection {
   readonly #socket: Socket;
+  readonly #shared: SharedState;
   /** The response to the last request that was read. */
   #last: LingeringResponse | undefined;
+  /** The weight of its requests that wait. */
+  #waiting = 0;
   #hasFailed = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, shared: SharedState) {
     this.#socket = socket;
+    this.#shared = shared;
+    socket.once('close', () => this.#countWaiting(-this.#waiting));
   }
 
   /** Whether responses can still be sent. */
@@ -24,16 +45,26 @@ export class Connection {
     return this.#socket.writable;
   }
 
-  /** Adds the response to a request that was read. Resolves once all earlier ones are sent; `undefined` if none is owed. */
-  owe(response: LingeringResponse): Promise<void> | undefined {
-    const owed = this.#owed;
+  /**
+   * Adds the response to a request that was read. After all earlier responses and this turn of the event loop, resolves with
+   * whether the request may begin: not if the connection has been closed.
+   */
+  async mayBegin(response: LingeringResponse): Promise<boolean> {
+    const earlier = this.#owed;
     this.#last = response;
-    return owed && whenSent(owed);
+    if (earlier) await this.#wait(weightOf(response.req), earlier);
+    await this.#shared.turn.whenOver();
+    return this.isOpen;
+  }
+
+  /** Closes after this response, which says so. The requests that wait for it never begin. */
+  closeAfter(response: LingeringResponse): void {
+    response.shouldKeepAlive = false;
   }
 
   /** Closes after the response to the last request that was read. */
   closeAfterLast(): void {
-    if (this.#last) this.#last.shouldKeepAlive = false;
+    if (this.#last) this.closeAfter(this.#last);
   }
 
   /** Closes at once, unless a response is owed. */
@@ -42,23 +73,24 @@ export class Connection {
   }
 
   /**
-   * Responds to the first error of Node.js's parser or time limits, and reads no further.
+   * Closes because of an error of Node.js's parser or time limits, and reads no further. Only the first is reported: in the
+   * response to the request whose body it interrupts, otherwise after all responses owed.
    *
-   * @param refuse Reports the failure, and returns the text of its response.
+   * @param textOf Reports the failure of a request that could not be read, and returns the text of its response.
    */
-  async fail(cause: NodeJS.ErrnoException, refuse: (failure: HttpError) => string): Promise<void> {
+  async fail(cause: NodeJS.ErrnoException, textOf: (failure: HttpError) => string): Promise<void> {
     const socket = this.#socket;
     // Node.js would report every further segment as another error.
     socket.pause();
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const failure = new HttpError(FAILURES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST');
+    const failure = new HttpError(FAILURE_CODES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST');
     failure.cause = cause;
     const owed = this.#owed;
     const isBodyArriving = this.#last?.req.complete === false;
     if (isBodyArriving && owed) {
-      // The operation is still reading the body: it fails with this error, and sends the response.
-      owed.shouldKeepAlive = false;
+      // Whoever reads the body gets this error, and responds with it.
+      this.closeAfter(owed);
       owed.req.destroy(failure);
     } else if (isBodyArriving || socket.bytesRead === 0) {
       // The request already has its response, or nothing was received.
@@ -66,14 +98,42 @@ export class Connection {
     } else {
       if (owed) await whenSent(owed);
       if (!this.isOpen) return;
-      socket.end(refuse(failure));
-      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      socket.end(textOf(failure));
+      setTimeout(() => socket.destroy(), CLOSE_GRACE_MS).unref();
     }
   }
 
   /** The last response, unless it was sent: then none is owed. */
   get #owed(): LingeringResponse | undefined {
     return this.#last?.writableFinished === false ? this.#last : undefined;
+  }
+
+  /** Waits until the earlier response is sent, or cuts the connection off if too many requests wait. */
+  async #wait(weight: number, earlier: LingeringResponse): Promise<void> {
+    this.#countWaiting(weight);
+    if (this.#waiting > this.#shared.waiting.maxOnEach) return this.#cutOff();
+    await whenSent(earlier);
+    // Once it has closed, none is counted any more.
+    if (this.isOpen) this.#countWaiting(-weight);
+  }
+
+  #countWaiting(weight: number): void {
+    this.#waiting += weight;
+    this.#shared.waiting.add(weight);
+  }
+
+  /**
+   * Closes at once. Node.js creates objects for every request it has already read, up to 5 MB in total, and keeps them until
+   * the end of this turn of the event loop. So no other connection is read in this turn.
+   */
+  #cutOff(): void {
+    const { stackTraceLimit } = Error;
+    // Node.js creates an error for each of these requests. Their stack traces would take two thirds of the CPU time.
+    this.#socket
+      .prependOnceListener('close', () => (Error.stackTraceLimit = 0))
+      .once('close', () => (Error.stackTraceLimit = stackTraceLimit))
+      .destroy();
+    this.#shared.pauseReading();
   }
 }
 

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Connection } from './connection.js';
-import type { Turn } from './turn.js';
+import type { EventLoopTurn } from './event-loop-turn.js';
 
 /** While stopping, idle connections stay open for this long, so that a request on its way gets a response that closes. */
 const IDLE_GRACE_MS = 1000;
 
-/** Implements `DrainableServer.drain`. The caller makes sure that every further response closes its connection. */
+/** Implements `DrainableServer.drain`. The caller makes the response to every further request close its connection. */
 export async function drain(
   server: Server,
   connections: ReadonlyMap<unknown, Connection>,
-  turn: Turn,
+  turn: EventLoopTurn,
   timeLimitMs: number,
 ): Promise<void> {
   const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);

@@ -1,13 +1,13 @@
 import { ServerResponse } from 'node:http';
 import type { OwnRequest } from '../request/own-request.js';
 
-/** After a response that closes its connection, the server reads on for this long, and for this many bytes. */
-export const LINGER_MS = 500;
+/** After a response, the server reads the rest of its request for this long, up to this many bytes. */
+const LINGER_MS = 500;
 const LINGER_BYTES = 65_536;
 
 /**
- * A response that ends after its request: if the server closed while a client still sends, a reset could overtake the
- * response (RFC 9112 section 9.6).
+ * A response that ends only after its request has arrived, or after a while: if the server closed while a client still sends,
+ * a reset could overtake the response (RFC 9112 section 9.6).
  */
 export class LingeringResponse extends ServerResponse<OwnRequest> {
   override end(...args: never[]): this {

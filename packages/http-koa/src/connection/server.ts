@@ -10,8 +10,8 @@ import { refuse } from '../request/refuse.js';
 import { rawResponse, sendAtOnce } from '../request/send.js';
 import { Connection } from './connection.js';
 import { drain } from './drain.js';
+import { EventLoopTurn } from './event-loop-turn.js';
 import { LingeringResponse } from './lingering-response.js';
-import { Turn } from './turn.js';
 import { WaitingRequests } from './waiting-requests.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
@@ -55,44 +55,42 @@ export function createServer(
   const server = createNodeServer(options);
   const handle = app.callback();
   const connections = new Map<Socket, Connection>();
-  const waiting = new WaitingRequests(connections);
-  const turn = new Turn();
+  const turn = new EventLoopTurn();
+  const pauseReading = () => pauseForThisTurn(connections.keys());
+  const shared = { turn, waiting: new WaitingRequests(), pauseReading };
   let isStopping = false;
 
   /**
    * Serves a request that was read. Node.js would start every request at once; here, each waits for its place in the life of
-   * its connection:
+   * its connection. Node.js reads on all the while:
    *
-   *     accepted
+   *     reading ─► request, as soon as its headers have arrived
+   *        │          ├─ too many wait ─► closed at once (`WaitingRequests`)
+   *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.mayBegin`)
+   *        │             ├─ closed meanwhile ─► never begins
+   *        │             ├─ refused (`checkHttp`) ─► response that closes
+   *        │             └─ Koa ─► response
+   *        │                       ├─ its request is still arriving ─► a little more is read (`LingeringResponse`)
+   *        │                       └─ sent ─► the next request begins, or, after a response that closes ─► closed
    *        │
-   *     reading ◄────────────────────────────────────────────────────────────────────┐
-   *        ├─ parser error, time limit ─► `Connection.fail`: reading ends;           │
-   *        │                              the responses owed, the error ─► closed    │
-   *     request                                                                      │ kept
-   *        ├─ a response is owed ─► `WaitingRequests`, until it is sent              │ alive
-   *        │                          └─ too many wait ─► closed                     │
-   *     `Turn`: the requests of this turn of the event loop begin together           │
-   *        │                                                                         │
-   *     Koa ─► response ─────────────────────────────────────────────────────────────┘
-   *              └─ closes ─► `LingeringResponse`: reads a little more ─► closed
+   *        └─ invalid HTTP or a time limit ─► reading ends (`Connection.fail`)
+   *           ├─ in a body, before the end of its response ─► its request fails: a response that closes
+   *           ├─ in a body, after its response, or before any byte ─► closed at once
+   *           └─ elsewhere ─► all responses owed, then the failure ─► closed
    *
-   * While the server stops (`drain`), every response closes its connection.
+   * While the server stops (`drain`), the last response owed closes its connection.
    */
   async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.get(request.socket);
     if (!connection?.isOpen) return abandon(request, response);
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
-    if (isStopping || offersUpgrade(request)) response.shouldKeepAlive = false;
-    const earlier = connection.owe(response);
-    if (earlier) await waiting.wait(request, earlier);
-    await turn.whenOver();
-    // An earlier response has closed, or the client has gone.
-    if (!connection.isOpen) return;
+    if (isStopping || offersUpgrade(request)) connection.closeAfter(response);
+    if (!(await connection.mayBegin(response))) return;
     try {
       checkHttp(request);
       handle(request, response);
     } catch (cause) {
-      response.shouldKeepAlive = false;
+      connection.closeAfter(response);
       sendAtOnce(response, ...refuse(cause, request, observer));
     }
   }
@@ -100,13 +98,14 @@ export function createServer(
   server
     .on('connection', (socket) => {
       turn.countAccepted();
-      connections.set(socket, new Connection(socket));
+      connections.set(socket, new Connection(socket, shared));
       socket.once('close', () => connections.delete(socket));
     })
     .on('request', serve)
     .on('checkContinue', serve)
     .on('checkExpectation', serve)
     .on('clientError', (error, socket) => {
+      // Node.js passes no request, but the observer receives one: only its socket is known.
       const request = new OwnRequest(socket as Socket);
       const textOf = (failure: HttpError) => rawResponse(...refuse(failure, request, observer));
       void connections.get(request.socket)?.fail(error, textOf);
@@ -120,12 +119,22 @@ export function createServer(
 }
 
 /**
- * Leaves out a request that Node.js has parsed after its connection was cut off. Node.js would destroy each of these
- * requests and responses when the connection closes, which doubles the CPU time of cutting off.
+ * Leaves out a request that Node.js has parsed after its connection was closed. There may be thousands after a cut-off, and
+ * Node.js would destroy each of these requests and responses, which doubles the CPU time of cutting off. Those that already
+ * wait are few: Node.js destroys them.
  */
 function abandon(request: OwnRequest, response: LingeringResponse): void {
   request.destroyed = true;
   response.destroyed = true;
+}
+
+/** Reads none of these until this turn of the event loop is over. */
+function pauseForThisTurn(sockets: Iterable<Socket>): void {
+  const reading = [...sockets].filter((it) => !it.isPaused() && !it.destroyed);
+  for (const socket of reading) socket.pause();
+  setImmediate(() => {
+    for (const socket of reading) socket.resume();
+  });
 }
 
 function createNodeServer(options: ServerOptions) {

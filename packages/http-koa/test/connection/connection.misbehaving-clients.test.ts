@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { createServer } from '@plant-store/http-koa';
 import { expect } from 'chai';
+import Koa from 'koa';
 import { rawCreate, responded, signal, useEmbedding } from '../support/embedding.js';
 
 /** Node.js reads at most this many bytes at once. */
@@ -162,6 +164,28 @@ describe('A client', () => {
     expect(received.match(/HTTP\/1.1 \d{3}/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(errors).to.have.length(1);
     expect(accepted.bytesRead).to.be.below(2 * READYZ.length);
+  });
+
+  it('that sends invalid HTTP in a body gets no second response', async () => {
+    const app = new Koa().use((ctx) => {
+      ctx.body = 'the body was not read';
+    });
+    const server = createServer(app);
+    await embedding.listen(server);
+    const { socket } = await embedding.client(server);
+    const received = socket.toArray();
+    socket.write(started('Transfer-Encoding: chunked\r\n\r\n'));
+    const [, response] = await once(server, 'request');
+    await once(response, 'close');
+    expect(response.shouldKeepAlive).to.equal(true);
+    socket.write('GARBAGE\r\n');
+    expect((await received).join('')).to.match(/^HTTP\/1\.1 200 [\s\S]*the body was not read$/);
+  });
+
+  it('that sends nothing is disconnected without a response', async () => {
+    const { socket, accepted } = await start(SHORT_LIMITS);
+    expect(await socket.toArray()).to.deep.equal([]);
+    expect(accepted.bytesWritten).to.equal(0);
   });
 
   it('that ignores a closing response is cut off after 500 ms', async () => {

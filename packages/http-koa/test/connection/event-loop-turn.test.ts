@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { Turn } from '../../src/connection/turn.js';
+import { EventLoopTurn } from '../../src/connection/event-loop-turn.js';
 
-describe('A turn', () => {
+describe('A turn of the event loop', () => {
   /** Accepts connections as Node.js does: one per turn of the event loop, each turn lasting this long. */
   async function acceptedUntilOver(connections: number, turnMs: number): Promise<number> {
     let now = 0;
-    const turn = new Turn(() => now);
+    const turn = new EventLoopTurn(() => now);
     let accepted = 0;
     const accept = () => {
       if (accepted === connections) return;

@@ -1,15 +1,14 @@
-/** Requests wait at most this long for the server to stop accepting connections. */
+/** Requests wait at most this long for a burst of new connections to end. */
 const MAX_WAIT_MS = 50;
 /** After this many turns without a new connection, none waits to be accepted. */
 const QUIET_TURNS = 3;
 
 /**
- * Collects the requests of one turn of the event loop, on all connections. Running them together saves CPU time, because
- * the code stays in the processor caches and most bodies have already arrived. Node.js accepts one connection per turn, so
- * requests wait until no more are being accepted. Otherwise, the last of many new clients would wait for all the turns
- * before its own.
+ * Collects the requests of one turn of the event loop, on all connections, to run them together. Node.js accepts one
+ * connection per turn, so requests wait until no more are being accepted. Otherwise, the last of many new clients would
+ * wait while the others send one request after the other.
  */
-export class Turn {
+export class EventLoopTurn {
   #accepted = 0;
   #acceptedBefore = 0;
   #end: Promise<void> | undefined;
