@@ -1,3 +1,5 @@
+import * as domain from '@plant-store/domain';
+import { failuresOfCreate } from '@plant-store/plant-json';
 import { expect } from 'chai';
 import { type Failure, failures, toFailure } from '../../src/request/failures.js';
 
@@ -11,6 +13,22 @@ describe('The response to an error that is not listed', () => {
 });
 
 describe('The failures', () => {
+  it('include every error of the domain that a request can cause', () => {
+    const codes = Object.values<unknown>(domain)
+      .filter((it) => typeof it === 'function' && it.prototype instanceof Error)
+      .map((DomainError) => new (DomainError as new () => { code: string })().code);
+    // No operation reads plants.
+    expect(codes.filter((code) => !(code in failures))).to.deep.equal(['UNREADABLE_PLANT']);
+  });
+
+  it('have the numbers of the failures of a create', () => {
+    const { TOO_LARGE, ...others } = failuresOfCreate('the body');
+    expect(failures.BODY_TOO_LARGE.error).to.equal(TOO_LARGE.error);
+    for (const [code, { error }] of Object.entries(others)) {
+      expect((failures as Record<string, Failure>)[code]?.error, code).to.equal(error);
+    }
+  });
+
   it('are reported if the service caused them; temporary ones carry `Retry-After: 1`', () => {
     const all = Object.entries<Failure>(failures);
     expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
