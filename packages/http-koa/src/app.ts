@@ -5,7 +5,7 @@ import type { DescriptionOptions } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health-routes.js';
 import { plainPath, positiveInteger } from './options.js';
-import { Exchanges } from './request/exchange.js';
+import { type Respond, responding } from './request/exchange.js';
 import { HttpError } from './request/failures.js';
 import type { HttpObserver } from './request/http-observer.js';
 import { type Routes, serveRoutes } from './request/routes.js';
@@ -47,19 +47,12 @@ export function createApp(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): KoaApplication {
-  const routes = plantStoreRoutesOf(dependencies, options);
-  return appOf(routes, dependencies.observer, maxInFlight(options));
+  return appOf(routesOf(dependencies, options), respondingOf(dependencies, options));
 }
 
 /** Creates an application that serves routes, and responds to other requests with a failure. */
-export function appOf(
-  routes: Routes,
-  observer: HttpObserver,
-  maxInFlight = Number.POSITIVE_INFINITY,
-): KoaApplication {
-  const app = new OwnApp();
-  const { respond } = new Exchanges(observer, maxInFlight);
-  return app.use(serveRoutes(routes, respond)).use(respond(refusePath));
+export function appOf(routes: Routes, respond: Respond): KoaApplication {
+  return new OwnApp().use(serveRoutes(routes, respond)).use(respond(refusePath));
 }
 
 /**
@@ -82,19 +75,21 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  const { respond } = new Exchanges(dependencies.observer, maxInFlight(options));
-  return serveRoutes(plantStoreRoutesOf(dependencies, options), respond);
+  return serveRoutes(routesOf(dependencies, options), respondingOf(dependencies, options));
 }
 
 function refusePath(): never {
   throw new HttpError('PATH_NOT_FOUND');
 }
 
-function maxInFlight({ maxInFlight = 1000 }: RoutesOptions): number {
-  return positiveInteger('maxInFlight', maxInFlight);
+function respondingOf(
+  { observer }: AppDependencies,
+  { maxInFlight = 1000 }: RoutesOptions,
+): Respond {
+  return responding(observer, positiveInteger('maxInFlight', maxInFlight));
 }
 
-function plantStoreRoutesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {
+function routesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {
   const { createPlant: useCase, tokenVerifier, admit, ready } = dependencies;
   const basePath = plainPath('basePath', options.basePath ?? '');
   const bodyLimit = positiveInteger('bodyLimit', options.bodyLimit ?? 16_384);

@@ -18,5 +18,5 @@ export type {
   AccessRefusal,
   EndedExchange,
   HttpObserver,
-  OwnFailure,
+  ServiceFailure,
 } from './request/http-observer.js';

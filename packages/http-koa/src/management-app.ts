@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import { type AppDependencies, appOf } from './app.js';
 import { healthRoutes } from './health-routes.js';
+import { responding } from './request/exchange.js';
 import type { HttpObserver } from './request/http-observer.js';
 
 /** The health check, the metrics and the observer of the management listener. */
@@ -20,5 +21,10 @@ export function createManagementApp({ ready, metrics, observer }: ManagementDepe
       },
     },
   };
-  return appOf(routes, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
+  const failuresOnly: HttpObserver = {
+    begun() {},
+    ended() {},
+    failed: (it) => observer.failed(it),
+  };
+  return appOf(routes, responding(failuresOnly, Number.POSITIVE_INFINITY));
 }

@@ -12,8 +12,7 @@ import { hasResponded } from '../request/send.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
- * error that `failures` does not list is a bug. It must settle by itself, because the deadline starts with the last byte of
- * the body.
+ * error that `failures` does not list is a bug. It must settle by itself: the deadline of a request limits only the storage.
  */
 export type Admit = (client: Client) => void | Promise<void>;
 
@@ -48,10 +47,11 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
     const body = complete ? arrivedBody(req) : await read(req);
     if (body.length === 0) throw new HttpError('BODY_MISSING');
     if (body.length > bodyLimit) throw tooLarge(bodyLimit);
-    const arrivedAt = complete ? exchange.startedAt : performance.now();
+    // A body that was complete by now arrived at an unknown time after the start.
+    const deadlineFrom = complete ? exchange.startedAt : performance.now();
     return exchange.carryOut(async () => {
       const newPlant = parseNewPlant(body);
-      const timeLimitMs = arrivedAt + requestDeadlineMs - performance.now();
+      const timeLimitMs = deadlineFrom + requestDeadlineMs - performance.now();
       return jsonResponse(200, await useCase.execute(client, newPlant, timeLimitMs));
     });
   };

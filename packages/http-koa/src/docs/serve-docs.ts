@@ -25,17 +25,19 @@ type Source = () => string | Buffer | Promise<string | Buffer>;
 export function docsRoutes(options: DescriptionOptions): Routes {
   const description = () => interfaceDescription(options);
   const page = async () =>
-    `${await own('docs.html')}`.replace('{base_path}', options.basePath ?? '');
+    `${await staticFile('docs.html')}`.replace('{base_path}', options.basePath ?? '');
   return {
     '/openapi.json': document(JSON_TYPE, () => JSON.stringify(description(), null, 2)),
     '/openapi.yaml': document('application/yaml', () => toYaml(description())),
     '/docs': document(HTML, page),
     '/docs/': document(HTML, page),
-    '/docs/docs.css': document(CSS, () => own('docs.css')),
-    '/docs/docs.js': document(SCRIPT, () => own('docs.js')),
-    '/docs/plant.svg': document('image/svg+xml', () => own('plant.svg')),
-    '/docs/swagger-ui.css': document(CSS, () => own('swagger-ui/swagger-ui.css')),
-    '/docs/swagger-ui-bundle.js': document(SCRIPT, () => own('swagger-ui/swagger-ui-bundle.js')),
+    '/docs/docs.css': document(CSS, () => staticFile('docs.css')),
+    '/docs/docs.js': document(SCRIPT, () => staticFile('docs.js')),
+    '/docs/plant.svg': document('image/svg+xml', () => staticFile('plant.svg')),
+    '/docs/swagger-ui.css': document(CSS, () => staticFile('swagger-ui/swagger-ui.css')),
+    '/docs/swagger-ui-bundle.js': document(SCRIPT, () =>
+      staticFile('swagger-ui/swagger-ui-bundle.js'),
+    ),
   };
 }
 
@@ -45,7 +47,7 @@ async function toYaml(value: object): Promise<string> {
   return stringify(value, { aliasDuplicateObjects: false });
 }
 
-function own(name: string): Promise<Buffer> {
+function staticFile(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
 }
 

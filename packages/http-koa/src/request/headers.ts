@@ -49,26 +49,28 @@ export function checkHttp(request: IncomingMessage): void {
   if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpError('HEADERS_TOO_LARGE');
   const { host, 'transfer-encoding': coding, expect } = request.headers;
   const isOld = httpVersion === '1.0';
-  if (!isOld && httpVersion !== '1.1') refuse('the version must be HTTP/1.1 or HTTP/1.0');
+  if (!isOld && httpVersion !== '1.1') throw malformed('the version must be HTTP/1.1 or HTTP/1.0');
   if (host === undefined ? !isOld : isRepeated(request, 'host')) {
-    refuse('the request must have exactly one Host header');
+    throw malformed('the request must have exactly one Host header');
   }
   if (host !== undefined && !HOST.test(host)) {
-    refuse('Host must be a name or an address, with or without a port');
+    throw malformed('Host must be a name or an address, with or without a port');
   }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    refuse('Transfer-Encoding must be chunked, in one header');
+    throw malformed('Transfer-Encoding must be chunked, in one header');
   }
   if (coding !== undefined && isOld) {
-    refuse('Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1');
+    throw malformed(
+      'Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1',
+    );
   }
   if (expect !== undefined && !request.headersDistinct.expect?.every(isContinue)) {
-    refuse('Expect must be 100-continue');
+    throw malformed('Expect must be 100-continue');
   }
 }
 
-function refuse(rule: string): never {
-  throw new HttpError('MALFORMED_REQUEST', rule);
+function malformed(rule: string): HttpError {
+  return new HttpError('MALFORMED_REQUEST', rule);
 }
 
 /** Matches the scheme, but not a longer scheme that begins with it (RFC 9110 section 5.6.2). */

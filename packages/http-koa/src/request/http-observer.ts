@@ -8,11 +8,11 @@ export interface EndedExchange {
   readonly method: string;
   /** The path of the matched route; `undefined` when there is none. */
   readonly route: string | undefined;
-  /** The status of the response; 499 if the client closed the connection first. */
+  /** The status of the response, before a host changes it; 499 if the client closed the connection first. */
   readonly status: number;
   /** The error number of the response; `undefined` unless it is a failure. */
   readonly error: number | undefined;
-  /** Milliseconds from the end of the headers to the response. */
+  /** Milliseconds from the beginning of the request to its response. A pipelined request begins after the previous response. */
   readonly durationMs: number;
   readonly requestId: string;
   /** The name of the client; `undefined` unless its token was verified. */
@@ -29,7 +29,7 @@ export interface EndedExchange {
 export type AccessRefusal = InvalidTokenError['reason'] | 'permission';
 
 /** Returns why an error refuses a client; `undefined` if it does not. */
-export function refusalOf(cause: unknown): AccessRefusal | undefined {
+export function accessRefusalOf(cause: unknown): AccessRefusal | undefined {
   if (cause instanceof InvalidTokenError) return cause.reason;
   return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }
@@ -42,7 +42,7 @@ export function parserErrorOf(error: unknown): string | undefined {
 }
 
 /** A failure caused by the service itself. */
-export interface OwnFailure {
+export interface ServiceFailure {
   readonly requestId: string;
   /** The error number of the response. */
   readonly error: number;
@@ -52,8 +52,11 @@ export interface OwnFailure {
 /** Receives what happens to requests, for logs and metrics. It must not throw. */
 export interface HttpObserver {
   begun(): void;
-  /** Called once for each request, when its response has been sent or its client has closed the connection. */
+  /**
+   * Called once for each request, when its response is ready; the client may receive it later, or never. With
+   * `plantStoreRoutes`, the host can still change it.
+   */
   ended(exchange: EndedExchange): void;
   /** Called once for each failure caused by the service itself. */
-  failed(failure: OwnFailure): void;
+  failed(failure: ServiceFailure): void;
 }

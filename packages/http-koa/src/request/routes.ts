@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
-import type { Operation } from './exchange.js';
+import type { Operation, Respond } from './exchange.js';
 import { HttpError } from './failures.js';
 
 /** The operations by path and method. `HEAD` uses the operation of `GET`. */
@@ -19,7 +19,7 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?]+/i;
  */
 export function serveRoutes(
   routes: Routes,
-  respond: (operation: Operation) => Middleware,
+  respond: Respond,
 ): Middleware & { readonly router: Router } {
   const router = new Router({ strict: true, sensitive: true });
   for (const [path, operations] of Object.entries(routes)) {

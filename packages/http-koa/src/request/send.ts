@@ -13,7 +13,7 @@ type HandlingKoa = new () => KoaApplication & {
 /** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
 const Koa: HandlingKoa = createRequire(import.meta.url)('koa');
 
-/** The application of `createApp`: no middleware but our own, which sends every response. */
+/** An application of `createApp`, as `OwnRequest` is a request to a server of `createServer`. It has no other middleware. */
 export class OwnApp extends Koa {
   /**
    * Bypasses Koa's `respond` and its listener for aborted responses, which would cost a create 10 % more CPU time at 50
@@ -28,7 +28,7 @@ export class OwnApp extends Koa {
   }
 }
 
-/** Returns whether no other middleware can read or change the response: the application is ours, and so is the server. */
+/** Returns whether no other middleware can read or change the response: application and server are our own. */
 function isAlone({ app, req }: Context): boolean {
   return app instanceof OwnApp && req instanceof OwnRequest;
 }

@@ -7,9 +7,9 @@ import {
   createApp,
   createServer,
   type EndedExchange,
-  type OwnFailure,
   type RoutesOptions,
   type ServerOptions,
+  type ServiceFailure,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -27,7 +27,7 @@ export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
   readonly begun: string[] = [];
   readonly ended: EndedExchange[] = [];
-  readonly failed: OwnFailure[] = [];
+  readonly failed: ServiceFailure[] = [];
   readonly dependencies: AppDependencies = {
     createPlant: new CreatePlant(new MemoryPlantRepository(this.plants)),
     tokenVerifier: new StaticTokenVerifier([
