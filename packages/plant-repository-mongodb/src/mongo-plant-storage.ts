@@ -145,7 +145,7 @@ function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): Document {
   return { _id: id, ...fields, mark: new ObjectId(mark) };
 }
 
-/** Returns the findings of the `size` documents of an unordered insert, from the server's reply. */
+/** Returns what the server's reply to an unordered insert means for each of its `size` documents. */
 export function insertResult(reply: Document, size: number): InsertResult {
   const { n, writeErrors = [], writeConcernError: unmet } = reply;
   const isDurable = n + writeErrors.length === size && unmet === undefined;
@@ -153,9 +153,9 @@ export function insertResult(reply: Document, size: number): InsertResult {
   let cause = unmet;
   for (const error of writeErrors) {
     const finding = findingOf(error);
-    if (finding === 'unknown' || finding === 'unusable') cause ??= error;
-    // If the write concern was met, a majority has journaled whatever the look-up will find, whatever the replica set's
-    // defaults.
+    if (typeof finding === 'string' && finding !== 'id may exist') cause ??= error;
+    // We do not trust a refusal until the write concern is met: only then has a majority journaled the plant that its
+    // look-up finds. With `writeConcernMajorityJournalDefault: false`, the look-up finds it earlier.
     findings[error.index] = finding !== 'unknown' && unmet ? 'not now' : finding;
   }
   return cause ? { findings, error: insertError(cause) } : { findings };

@@ -32,13 +32,13 @@ type Row = [reply: Document, findings: [PlantFinding, PlantFinding], message?: s
 
 describe('The findings of an insert of two documents', () => {
   const rows: Readonly<Record<string, Row>> = {
-    'written, and the write concern met': [all, ['stored', 'stored']],
+    'a reply without errors': [all, ['stored', 'stored']],
     'a duplicate': [first(DUPLICATE), ['id may exist', 'stored']],
-    'a duplicate of the key _id, by name': [
+    'a duplicate whose key is named _id': [
       first(DUPLICATE, { _id: 1 }),
       ['id may exist', 'stored'],
     ],
-    'a duplicate in the unique index of an administrator': [
+    'a duplicate in another unique index': [
       first(DUPLICATE, { name: 1, tag: 1 }),
       [otherIndex('name, tag'), 'stored'],
     ],
@@ -46,7 +46,7 @@ describe('The findings of an insert of two documents', () => {
       first(DUPLICATE, { _id: 1, name: 1 }),
       [otherIndex('_id, name'), 'stored'],
     ],
-    'refused by the validator': [first(INVALID), [invalid, 'stored']],
+    'a refusal by the validator': [first(INVALID), [invalid, 'stored']],
     'a view instead of the collection': [
       first(166),
       ['unusable', 'stored'],
@@ -57,12 +57,13 @@ describe('The findings of an insert of two documents', () => {
       ['unusable', 'stored'],
       'the server reports error 2',
     ],
-    'a permission is missing': [
+    'a missing permission': [
       first(13),
       ['unusable', 'stored'],
       'the service is not logged in as a user who may read and insert them',
     ],
-    'a quota of Atlas, with its text': [
+    'a rate limit': [first(462), ['not now', 'stored'], 'the server reports error 462'],
+    'an Atlas quota, whose text is kept': [
       {
         n: 1,
         writeErrors: [{ index: 0, code: 8000, codeName: 'AtlasError', errmsg: 'over your quota' }],
@@ -70,27 +71,27 @@ describe('The findings of an insert of two documents', () => {
       ['unusable', 'stored'],
       'the server reports error 8000 (AtlasError): over your quota',
     ],
-    'the write concern not met': [unmet(all), ['unknown', 'unknown'], UNMET],
-    'a duplicate, and so': [unmet(first(DUPLICATE)), ['not now', 'unknown'], UNMET],
-    'a refusal, and so': [unmet(first(INVALID)), ['not now', 'unknown'], UNMET],
-    'a reply that does not speak of every document': [
+    'an unmet write concern': [unmet(all), ['unknown', 'unknown'], UNMET],
+    'a duplicate with an unmet write concern': [
+      unmet(first(DUPLICATE)),
+      ['not now', 'unknown'],
+      UNMET,
+    ],
+    'a refusal with an unmet write concern': [unmet(first(INVALID)), ['not now', 'unknown'], UNMET],
+    'a reply that does not count every document': [
       { ...first(DUPLICATE), n: 0 },
       ['id may exist', 'unknown'],
     ],
-    'the error of a router whose shard has stepped down': [
-      first(189),
-      ['unknown', 'stored'],
-      STEPPED_DOWN,
-    ],
-    'that error, and the write concern not met': [unmet(first(189)), ['unknown', 'unknown'], UNMET],
-    'that error after a duplicate': [
+    'a shard that has stepped down': [first(189), ['unknown', 'stored'], STEPPED_DOWN],
+    'such a shard with an unmet write concern': [unmet(first(189)), ['unknown', 'unknown'], UNMET],
+    'a duplicate, then such a shard': [
       { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
       ['id may exist', 'unknown'],
       STEPPED_DOWN,
     ],
   };
   for (const [what, [reply, findings, message]] of Object.entries(rows)) {
-    it(`follow from the reply, without its text: ${what}`, () => {
+    it(`follow from ${what}`, () => {
       const { error, ...result } = insertResult(reply, 2);
       expect(result).to.deep.equal({ findings });
       expect((error as Error | undefined)?.message).to.equal(message);
