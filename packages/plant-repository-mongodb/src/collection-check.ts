@@ -41,9 +41,9 @@ export class CollectionCheck {
 
   /** Rejects with a `StorageError`, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
-    const may = await this.#permissions(signal);
-    await this.#setUp(may, signal);
-    await this.#expectWrite(may, signal);
+    const permits = await this.#permissions(signal);
+    await this.#setUp(permits, signal);
+    await this.#expectWritable(permits, signal);
   }
 
   /** Rejects without the collection: an empty page would mean that no plant is left. Needs only permission to read it. */
@@ -57,7 +57,7 @@ export class CollectionCheck {
    * Resolves with what the user may do. A user that was removed is logged out of every open connection, and stays so when
    * an administrator creates it again: then new connections show whether the credentials are valid.
    */
-  async #permissions(signal: AbortSignal): Promise<May> {
+  async #permissions(signal: AbortSignal): Promise<Permissions> {
     const { client, databaseName } = this.#db;
     let { authInfo } = await this.#status(signal);
     if (client.options.credentials && authInfo?.authenticatedUsers?.length === 0) {
@@ -75,17 +75,17 @@ export class CollectionCheck {
   }
 
   /** In each check: an insert creates a collection that was dropped, without a validator. */
-  async #setUp(may: May, signal: AbortSignal): Promise<void> {
+  async #setUp(permits: Permissions, signal: AbortSignal): Promise<void> {
     const { collection: name, createCollection } = this.#options;
     const create = { create: name, ...VALIDATION };
-    if (!may('listCollections', '')) return this.#warnings.report(UNPERMITTED, create);
+    if (!permits('listCollections', '')) return this.#warnings.report(UNPERMITTED, create);
     const found = await this.#find(signal);
     if (found) return this.#expectOrdinary(found);
     if (!createCollection) {
-      await this.#expectOwnCase(signal);
+      await this.#expectNoCaseConflict(signal);
       return this.#warnings.report(ABSENT, create);
     }
-    if (!may('createCollection', name)) return this.#warnings.report(UNPERMITTED, create);
+    if (!permits('createCollection', name)) return this.#warnings.report(UNPERMITTED, create);
     const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
     await this.#command({ ...create, ...limits }, signal).catch((error) => {
       // Another instance has created it meanwhile.
@@ -108,31 +108,32 @@ export class CollectionCheck {
   }
 
   /** Rejects if the server would refuse to create the database because an existing name differs only in case. */
-  async #expectOwnCase(signal: AbortSignal): Promise<void> {
+  async #expectNoCaseConflict(signal: AbortSignal): Promise<void> {
     const { client, databaseName: own } = this.#db;
     const list = { listDatabases: 1, nameOnly: true, authorizedDatabases: true };
     const { databases } = await client.db('admin').command(list, { signal });
     const other = databases.find(
       ({ name }: Document) => name !== own && name.toLowerCase() === own.toLowerCase(),
     );
-    if (other) throw storageError('other case', other.name);
+    if (other) throw storageError('case conflict', other.name);
   }
 
   /**
    * Rejects when an insert would be refused. If the user has the `update` permission, it waits for locks, the journal and a
    * majority, as an insert would. Writes nothing.
    */
-  async #expectWrite(may: May, signal: AbortSignal): Promise<void> {
+  async #expectWritable(permits: Permissions, signal: AbortSignal): Promise<void> {
     const { collection } = this.#options;
-    if (may('update', collection)) {
+    if (permits('update', collection)) {
       const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
       const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
       const update = { update: collection, updates, ...limits };
-      const { writeErrors = [] } = await this.#command(update, signal).catch(slowly);
+      const { writeErrors = [] } = await this.#command(update, signal).catch(rethrowAsSlow);
       // A router reports the errors of its shards in this way.
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
     }
-    if (!may('find', collection) || !may('insert', collection)) throw storageError('reply 13');
+    const isPermitted = permits('find', collection) && permits('insert', collection);
+    if (!isPermitted) throw storageError('no permission');
   }
 
   #command(command: Document, signal: AbortSignal): Promise<Document> {
@@ -141,10 +142,10 @@ export class CollectionCheck {
 }
 
 /** Whether the user may do something with a collection of the database, or with all of them: `''`. */
-type May = (action: string, collection: string) => boolean;
+type Permissions = (action: string, collection: string) => boolean;
 
 /** Everything is permitted without reported privileges. Source: MongoDB manual, "Resource Document". */
-function permissionsIn(database: string, authInfo: Document = {}): May {
+function permissionsIn(database: string, authInfo: Document = {}): Permissions {
   const { authenticatedUsers = [], authenticatedUserPrivileges: privileges } = authInfo;
   if (authenticatedUsers.length === 0 || !privileges) return () => true;
   // An empty name in a resource matches every name.
@@ -157,8 +158,8 @@ function permissionsIn(database: string, authInfo: Document = {}): May {
     );
 }
 
-/** Rejects as slow when a server that responds did not acknowledge a write in time. */
-function slowly(error: unknown): never {
+/** Throws `slow writes` when a server that responds did not acknowledge a write in time, otherwise the error itself. */
+function rethrowAsSlow(error: unknown): never {
   const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
   throw isSlow ? storageError('slow writes') : error;
 }

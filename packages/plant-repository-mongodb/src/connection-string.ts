@@ -76,7 +76,7 @@ export function createMongoClient(uri: string): MongoClient {
   return new MongoClient(uri, { ...OPTIONS, lookup: sharedLookup() });
 }
 
-/** Returns why a connection string is invalid, without credentials; `undefined` when it is valid. Opens nothing. */
+/** Returns why a connection string is invalid, without credentials; `undefined` when it is valid. Reads its TLS files. */
 export function mongoUriProblem(uri: string): string | undefined {
   try {
     const client = new MongoClient(uri, OPTIONS);
@@ -92,8 +92,8 @@ export function mongoUriProblem(uri: string): string | undefined {
 
 /**
  * Returns the driver's message about a connection string. The original message quotes hosts, which are really
- * credentials if the `@` is missing. So the driver checks the string with other hosts, and there is one text for a
- * problem of the real ones.
+ * credentials if the `@` is missing. So the driver checks the string with other hosts, and one text covers every problem
+ * of the real ones.
  */
 function parsingProblem(uri: string): string {
   const [, scheme, hosts = '', rest] = PARTS.exec(uri) ?? [];
@@ -107,34 +107,10 @@ function parsingProblem(uri: string): string {
   return HOSTS;
 }
 
-/** Returns the database that the connection string names, as the driver reads it; `plant-store` when it names none. */
-export function databaseOf(uri: string, { options }: MongoClient): string {
-  const { pathname, search } = urlOf(uri);
-  const isNamed = pathname.length > 1 || /[?&]dbName=/i.test(search);
-  return isNamed ? options.dbName : 'plant-store';
-}
-
-/** Returns a valid connection string as a URL with a single host: the driver parses it in the same way. */
-function urlOf(uri: string): URL {
-  return new URL(uri.replace(/:\/\/[^/?]*/, '://host'));
-}
-
 /** The driver accepts almost any name, but the server would refuse every insert. */
 function databaseProblem(name: string): string | undefined {
   if (VALID_DATABASE.test(name)) return undefined;
   return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names the database of the user)`;
-}
-
-/** Returns a sentence for each option of a valid connection string that has no effect. */
-export function optionsWithoutEffect(uri: string): string[] {
-  const given = [...urlOf(uri).searchParams];
-  return Object.entries(FIXED).flatMap(([name, value]) => {
-    const isOther = ([key, text]: [string, string]) =>
-      key.toLowerCase() === name.toLowerCase() && text !== `${value}`;
-    if (RETRIES.includes(name) || !given.some(isOther)) return [];
-    const always = value === undefined ? '' : `: the service always uses ${name}=${value}`;
-    return `the option ${name} of the connection string has no effect${always}. Remove it`;
-  });
 }
 
 /** The driver would report this only when it connects. */
@@ -159,6 +135,30 @@ function tlsProblem(options: MongoClient['options']): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Returns the database that the connection string names, as the driver reads it; `plant-store` when it names none. */
+export function databaseOf(uri: string, { options }: MongoClient): string {
+  const { pathname, search } = urlOf(uri);
+  const isNamed = pathname.length > 1 || /[?&]dbName=/i.test(search);
+  return isNamed ? options.dbName : 'plant-store';
+}
+
+/** Returns a valid connection string as a URL with a single host: the driver parses it in the same way. */
+function urlOf(uri: string): URL {
+  return new URL(uri.replace(/:\/\/[^/?]*/, '://host'));
+}
+
+/** Returns a sentence for each option of a valid connection string that has no effect. */
+export function optionsWithoutEffect(uri: string): string[] {
+  const given = [...urlOf(uri).searchParams];
+  return Object.entries(FIXED).flatMap(([name, value]) => {
+    const isOther = ([key, text]: [string, string]) =>
+      key.toLowerCase() === name.toLowerCase() && text !== `${value}`;
+    if (RETRIES.includes(name) || !given.some(isOther)) return [];
+    const always = value === undefined ? '' : `: the service always uses ${name}=${value}`;
+    return `the option ${name} of the connection string has no effect${always}. Remove it`;
+  });
 }
 
 /** Returns a sentence about an expired client certificate: most servers only close the connection. */

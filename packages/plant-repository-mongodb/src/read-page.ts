@@ -17,7 +17,10 @@ export async function readPage(
 ): Promise<readonly NewPlantFields[]> {
   const find = async (query: Document): Promise<Document> =>
     db.command({ find: name, ...query, singleBatch: true }, { signal, promoteLongs: false });
-  const time = await find(CONFIRMATION).then(({ operationTime }) => operationTime, ofStandalone);
+  const time = await find(CONFIRMATION).then(
+    ({ operationTime }) => operationTime,
+    noTimeOnStandalone,
+  );
   const { cursor } = await find({
     filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
     projection: Object.fromEntries(FIELDS.map((field) => [field, 1])),
@@ -30,9 +33,9 @@ export async function readPage(
 }
 
 /**
- * Its reply has a time that is not before any plant that was acknowledged until now. Majority reads alone may miss such
- * plants: on a primary that was replaced and has not noticed it, and on a new one that does not know yet what a majority
- * has. A linearizable read waits until a majority confirms the primary, for one document only: the page uses its time.
+ * The time in its reply covers every plant acknowledged until now. A majority read alone may miss such plants: on a
+ * primary that does not know it was replaced, and on a new one that does not know yet what a majority has. A linearizable
+ * read waits until a majority confirms the primary, but it can read only one document, so the page uses its time.
  */
 const CONFIRMATION = {
   filter: { _id: Long.ZERO },
@@ -41,8 +44,8 @@ const CONFIRMATION = {
   readConcern: { level: 'linearizable' },
 };
 
-/** A standalone server has no other member that could know more. */
-function ofStandalone(error: unknown): undefined {
+/** A standalone server needs no time: no other member could know more. */
+function noTimeOnStandalone(error: unknown): undefined {
   if (codeOf(error) !== NOT_A_REPLICA_SET) throw error;
 }
 

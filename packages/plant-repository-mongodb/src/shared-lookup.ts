@@ -37,10 +37,10 @@ export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
   }
 
   return (host, options, callback) => {
-    const lookUp = pending.get(host) ?? start(host, options);
-    pending.set(host, lookUp);
+    const current = pending.get(host) ?? start(host, options);
+    pending.set(host, current);
     const late = wait(NAME_TIMEOUT_MS, latest.get(host), { ref: false });
-    Promise.race([lookUp, late]).then(
+    Promise.race([current, late]).then(
       (addresses) => {
         const [first] = addresses ?? [];
         if (first === undefined) callback(lateError(host), []);

@@ -1,18 +1,21 @@
 import { type PlantFinding, SILENT } from '@plant-store/plant-repository-group-commit';
 import { type Document, MongoError, MongoServerError, type TopologyDescription } from 'mongodb';
 
-type Finding = Exclude<PlantFinding, object>;
+/** A finding about the storage, not about a single plant. */
+type StorageFinding = Exclude<PlantFinding, object>;
 
-/** What something means, and the sentence that operators read: by default, the message of the error. */
-type Row = readonly [finding: Finding, sentence?: string];
+/** What an error means, and the sentence that operators read: by default, the message of the error. */
+type Meaning = readonly [finding: StorageFinding, sentence?: string];
 
-/** Everything that goes wrong. Without a row, a reply to an insert is `unknown`, another `not now`, the rest `no server`. */
+const NOT_PERMITTED = 'the service is not logged in as a user who may read and insert them';
+
+/** What each error means. Without a row, a server's reply to a command is `unknown`, anything else `no server`. */
 // biome-ignore format: a table
-const ROWS = {
-  // What a server replies to a command, by its error code. After these, an insert has written nothing. Others do not tell,
-  // because a router reports network errors as replies. Source: MongoDB's `error_codes.yml`.
+const MEANINGS = {
+  // What a server replies to a command, by its error code. These codes prove that an insert has written nothing. Others do
+  // not, because a router reports network errors as replies. Source: MongoDB's `error_codes.yml`.
   'reply 2': ['unusable'], // BadValue: a standalone without a journal, or a time series.
-  'reply 13': ['unusable', 'the service is not logged in as a user who may read and insert them'],
+  'reply 13': ['unusable', NOT_PERMITTED], // Unauthorized.
   'reply 72': ['unusable'], // InvalidOptions: a time series.
   'reply 73': ['unusable'], // InvalidNamespace.
   'reply 166': ['unusable'], // CommandNotSupportedOnView: an administrator has replaced the collection.
@@ -41,28 +44,29 @@ const ROWS = {
   'no primary': ['not now', 'the replica set has no primary'],
 
   // What a check or a page finds.
+  'no permission': ['unusable', NOT_PERMITTED],
   'no collection': ['unusable', 'the collection does not exist'],
   'other collection': ['unusable', 'the collection is not an ordinary one'],
-  'other case': ['unusable', 'a database exists whose name differs only in case'],
+  'case conflict': ['unusable', 'a database exists whose name differs only in case'],
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, Meaning>>;
 
 /** An error of the storage that may be logged and shown: it has no credentials and nothing of a plant. */
 class StorageError extends Error {
   override readonly name = 'StorageError';
-  readonly finding: Finding;
+  readonly finding: StorageFinding;
 
-  constructor(finding: Finding, message: string) {
+  constructor(finding: StorageFinding, message: string) {
     super(message);
     this.finding = finding;
   }
 }
 
-const rowOf = (name: string): Row | undefined => (ROWS as Record<string, Row>)[name];
+const meaningOf = (row: string): Meaning | undefined => (MEANINGS as Record<string, Meaning>)[row];
 
 /** Returns the error of a row with a sentence, to which `why` is added. */
-export function storageError(name: keyof typeof ROWS, why = ''): StorageError {
-  const [finding, sentence = name]: Row = ROWS[name];
+export function storageError(row: keyof typeof MEANINGS, why = ''): StorageError {
+  const [finding, sentence = row]: Meaning = MEANINGS[row];
   return new StorageError(finding, why ? `${sentence}: ${why}` : sentence);
 }
 
@@ -71,7 +75,7 @@ export function storageError(name: keyof typeof ROWS, why = ''): StorageError {
  * Atlas does not, and nothing else says why.
  */
 export function insertError({ code, codeName, errmsg }: Document): StorageError {
-  const [finding, sentence] = rowOf(`reply ${code}`) ?? ['unknown'];
+  const [finding, sentence] = meaningOf(`reply ${code}`) ?? ['unknown'];
   const name = codeName ? ` (${codeName})` : '';
   const text = code === 8000 ? `: ${errmsg}` : '';
   const reply = `the server reports error ${code ?? 'without a code'}${name}${text}`;
@@ -94,16 +98,16 @@ export function explain(
 ): StorageError {
   if (error instanceof StorageError) return error;
   const explained = explainAlone(error);
-  if (!['no server', 'not now'].includes(explained.finding)) return explained;
+  if (['unusable', 'credentials refused'].includes(explained.finding)) return explained;
   if (topology) return explainTopology(topology) ?? explained;
   return isSrv && explained.message === SILENT ? storageError('no SRV record') : explained;
 }
 
 function explainAlone(error: unknown): StorageError {
   const chain = causesOf(error);
-  const known = chain.find((it) => rowOf(rowNameOf(it)));
-  const otherwise: Row = [isReply(error) ? 'not now' : 'no server'];
-  const [finding, sentence] = (known && rowOf(rowNameOf(known))) ?? otherwise;
+  const known = chain.find((it) => meaningOf(rowOf(it)));
+  const otherwise: Meaning = [isReply(error) ? 'unknown' : 'no server'];
+  const [finding, sentence] = (known && meaningOf(rowOf(known))) ?? otherwise;
   return new StorageError(finding, sentence ?? messageOf(known ?? chain[0]));
 }
 
@@ -123,7 +127,7 @@ function explainTopology({ type, servers }: Topology): StorageError | undefined 
 }
 
 /** Returns the name of the row for an error, if there is one. */
-function rowNameOf(error: Error): string {
+function rowOf(error: Error): string {
   if (error instanceof MongoServerError) {
     return `${isReply(error) ? 'reply' : 'login'} ${error.code}`;
   }

@@ -115,15 +115,14 @@ describeOnMongod('The collection', () => {
   const height = { bsonType: 'int' };
   const withProperties = (properties: object) => ({ $jsonSchema: { ...schema, properties } });
   const others: readonly [what: string, validator: Document, isOwn: boolean][] = [
-    ['of an older version, without an optional field', withProperties(withoutTag), true],
-    ['of a newer version, with a further field', withProperties({ ...properties, height }), true],
+    ['without an optional field', withProperties(withoutTag), true],
+    ['with an additional field', withProperties({ ...properties, height }), true],
     ['with another type', withProperties({ ...withoutTag, tag: { bsonType: 'int' } }), false],
-    ['without the type of a required field', withProperties({ tag }), false],
+    ['without the type of a field', withProperties({ tag }), false],
     ['of another program', { name: { $exists: true } }, false],
   ];
   for (const [what, other, isOwn] of others) {
-    const warning = isOwn ? 'no warning' : 'one warning and the command to change it';
-    it(`keeps a validator ${what}, with ${warning}`, async () => {
+    it(`keeps a validator ${what}, ${isOwn ? 'without a' : 'with one'} warning`, async () => {
       await db.createCollection(collection, { validator: other });
       await run();
       await run();
@@ -166,7 +165,7 @@ describeOnMongod('The collection', () => {
     ['do what the server does not report', () => ({}), true],
   ];
   for (const [what, status, isEnough] of permissions) {
-    it(`${isEnough ? 'stores' : 'refuses'} plants of a user who may ${what}`, async () => {
+    it(`${isEnough ? 'accepts' : 'refuses'} a user who may ${what}`, async () => {
       const checking = checkWith('connectionStatus', async () => status());
       if (isEnough) await checking;
       else await rejects(checking, { finding: 'unusable', message: /may read and insert/ });

@@ -240,7 +240,7 @@ describe('The files for TLS', () => {
     });
   }
 
-  it('are refused if the private key is missing or belongs to another certificate', () => {
+  it('are refused without the private key of the certificate', () => {
     const [, otherKey = ''] = partsOf(stranger);
     for (const parts of [certificate, certificate + otherKey]) {
       const uri = uriWith({ tlsCertificateKeyFile: write(parts) });

@@ -35,34 +35,55 @@ const because = (cause: Error) => new MongoNetworkError(cause.message, { cause }
 /** What real servers cause is in the test of `plant-store check` and of the credentials. */
 describe('What an error means', () => {
   const missing = { cause: coded('MODULE_NOT_FOUND'), dependencyName: 'zstd' };
-  const rows: readonly [finding: Explanation['finding'], message: string, error: unknown][] = [
-    ['slow', 'writes are not acknowledged in time', storageError('slow writes')],
-    ['unusable', 'install zstd', new MongoMissingDependencyError('install zstd', missing)],
-    ['unusable', 'too large', new MongoInvalidArgumentError('too large')],
-    ['unusable', 'no', replied(13297)],
-    ['unusable', 'no', replied(8000)],
-    ['unusable', DENIED, replied(13)],
-    [
+  type Row = readonly [finding: Explanation['finding'], message: string, error: unknown];
+  const rows: Readonly<Record<string, Row>> = {
+    'writes that are slow': ['slow', 'writes are not acknowledged', storageError('slow writes')],
+    'a missing package': [
+      'unusable',
+      'install zstd',
+      new MongoMissingDependencyError('install zstd', missing),
+    ],
+    'a command that is too large': [
+      'unusable',
+      'too large',
+      new MongoInvalidArgumentError('too large'),
+    ],
+    'a database whose name differs in case': ['unusable', 'no', replied(13297)],
+    'a command that Atlas refuses': ['unusable', 'no', replied(8000)],
+    'a missing permission': ['unusable', DENIED, replied(13)],
+    'an insert that Atlas refuses': [
       'unusable',
       'the server reports error 8000: over your quota',
       insertError({ code: 8000, errmsg: 'over your quota' }),
     ],
-    ['credentials refused', 'no', inHandshake(replied(8000))],
-    ['credentials refused', 'no', inHandshake(replied(11))],
-    ['credentials refused', WRONG, because(inHandshake(replied(18)))],
-    ['not now', 'no', replied(91)],
-    ['no server', 'no', inHandshake(replied(91))],
-    ['no server', SILENT, new NoResponseError()],
-    ['no server', SILENT, new MongoNetworkTimeoutError('timed out after 1999ms')],
-    ['no server', SILENT, 'no error'],
-    ['no server', SILENT, new Error()],
-    ['no server', 'code ECONNRESET', because(coded('ECONNRESET'))],
-    ['no server', 'it closed', new MongoNetworkError('it closed')],
-    ['no server', CLOSED, because(inHandshake(new MongoNetworkError('it closed')))],
-    ['no server', 'tlsv13 alert certificate required', inHandshake(because(new Error(ALERT)))],
-  ];
-  for (const [finding, message, error] of rows) {
-    it(`is "${finding}" for ${error instanceof Error ? error.name : error}: ${message}`, () => {
+    'a login that Atlas refuses': ['credentials refused', 'no', inHandshake(replied(8000))],
+    'an unknown user': ['credentials refused', 'no', inHandshake(replied(11))],
+    'a wrong password': ['credentials refused', WRONG, because(inHandshake(replied(18)))],
+    'a server that shuts down': ['unknown', 'no', replied(91)],
+    'a server that shuts down during a login': ['no server', 'no', inHandshake(replied(91))],
+    'no response': ['no server', SILENT, new NoResponseError()],
+    'no response on a connection': [
+      'no server',
+      SILENT,
+      new MongoNetworkTimeoutError('timed out after 1999ms'),
+    ],
+    'something that is not an error': ['no server', SILENT, 'no error'],
+    'an error without a message': ['no server', SILENT, new Error()],
+    'a connection that is reset': ['no server', 'code ECONNRESET', because(coded('ECONNRESET'))],
+    'a connection that is closed': ['no server', 'it closed', new MongoNetworkError('it closed')],
+    'a handshake that the server ends': [
+      'no server',
+      CLOSED,
+      because(inHandshake(new MongoNetworkError('it closed'))),
+    ],
+    'a TLS alert': [
+      'no server',
+      'tlsv13 alert certificate required',
+      inHandshake(because(new Error(ALERT))),
+    ],
+  };
+  for (const [what, [finding, message, error]] of Object.entries(rows)) {
+    it(`is "${finding}" for ${what}`, () => {
       const explained = explain(error, undefined, false);
       expect(explained.finding).to.equal(finding);
       expect(explained.message).to.include(message);
@@ -82,11 +103,21 @@ function topologyOf(type: Topology['type'], described: readonly Described[]): To
 
 describe('What an error means while no known server accepts writes', () => {
   const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
-  const rows: readonly [Explanation['finding'], string, Topology['type'], ...Described[]][] = [
-    ['no server', SILENT, 'Unknown', ['Unknown']],
-    ['no server', 'no host belongs to the replica set that replicaSet names', 'Unknown'],
-    ['no server', 'code ENOTFOUND', 'Unknown', ['Unknown', coded('ENOTFOUND')]],
-    [
+  type Row = readonly [Explanation['finding'], string, Topology['type'], ...Described[]];
+  const rows: Readonly<Record<string, Row>> = {
+    'a silent host': ['no server', SILENT, 'Unknown', ['Unknown']],
+    'hosts of another replica set': [
+      'no server',
+      'no host belongs to the replica set that replicaSet names',
+      'Unknown',
+    ],
+    'a host that is not found': [
+      'no server',
+      'code ENOTFOUND',
+      'Unknown',
+      ['Unknown', coded('ENOTFOUND')],
+    ],
+    'members that are not reached': [
       'no server',
       'code ENOTFOUND; code ECONNREFUSED',
       'ReplicaSetNoPrimary',
@@ -94,14 +125,19 @@ describe('What an error means while no known server accepts writes', () => {
       ['Unknown', coded('ECONNREFUSED')],
       ['Unknown', coded('ENOTFOUND')],
     ],
-    ['not now', 'the replica set is not initiated: run rs.initiate()', 'Unknown', ['RSGhost']],
-    [
+    'a replica set that is not initiated': [
+      'not now',
+      'the replica set is not initiated: run rs.initiate()',
+      'Unknown',
+      ['RSGhost'],
+    ],
+    'a direct connection to a secondary': [
       'not now',
       'the server is not a primary and does not accept writes',
       'Single',
       ['RSSecondary'],
     ],
-    [
+    'no primary, and a member with an error': [
       'not now',
       `${NO_PRIMARY}: code EAI_AGAIN`,
       'ReplicaSetNoPrimary',
@@ -109,17 +145,17 @@ describe('What an error means while no known server accepts writes', () => {
       ['Unknown'],
       ['Unknown', coded('EAI_AGAIN')],
     ],
-    ['not now', NO_PRIMARY, 'ReplicaSetNoPrimary', ['RSSecondary']],
-    [
+    'no primary': ['not now', NO_PRIMARY, 'ReplicaSetNoPrimary', ['RSSecondary']],
+    'no primary, and a silent member': [
       'not now',
       `${NO_PRIMARY}: ${SILENT}`,
       'ReplicaSetNoPrimary',
       ['RSSecondary'],
       ['Unknown', slow],
     ],
-  ];
-  for (const [finding, message, type, ...described] of rows) {
-    it(`is "${finding}": ${message}`, () => {
+  };
+  for (const [what, [finding, message, type, ...described]] of Object.entries(rows)) {
+    it(`is "${finding}" for ${what}`, () => {
       const explained = explain(new NoResponseError(), topologyOf(type, described), false);
       expect([explained.finding, explained.message]).to.deep.equal([finding, message]);
     });
