@@ -266,7 +266,7 @@ describe('The packages, installed from their tarballs', function () {
       needsPostgresql.call(this);
       const server = await PostgresqlServer.start();
       await server.createTable('plant_store');
-      const shown = 'postgresql://127.0.0.1:5432/plant_store';
+      const shown = 'postgresql://plant_store:choose-a-password@127.0.0.1:5432/plants';
       const real = { [shown]: server.uri('plant_store') };
       await expectExample('plant-repository-postgresql', real).finally(() => server.stop());
     });

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
-import type { Connecting } from './connection-string.js';
+import type { ParsedUri } from './connection-string.js';
 import { type PlantClient, PlantStoreClient } from './plant-store-client.js';
-import { PostgresqlError, whyNotConnected, withoutPlant } from './server-error.js';
+import { StorageError, whyNotConnected, withoutPlant } from './storage-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -16,7 +16,7 @@ export class ConnectionPool {
   /** Whether the latest attempt to get a connection has failed. */
   #lacksConnection = false;
 
-  constructor({ connectionString, enableChannelBinding = false }: Connecting, max: number) {
+  constructor({ connectionString, enableChannelBinding = false }: ParsedUri, max: number) {
     this.#pool = new Pool({
       connectionString,
       enableChannelBinding,
@@ -36,7 +36,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Runs statements with one connection. Rejects with a `PostgresqlError` when the server reports an error; with the
+   * Runs statements with one connection. Rejects with a `StorageError` when the server reports an error; with the
    * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
    * it does: giving up and sending again would take a backend each time.
    *
@@ -92,7 +92,7 @@ export class ConnectionPool {
       return await work(client);
     } catch (error) {
       const known = withoutPlant(error);
-      closes = known instanceof PostgresqlError && known.row.reconnects === true;
+      closes = known instanceof StorageError && known.meaning.reconnects === true;
       throw known;
     } finally {
       client.release(closes);

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 
 /** What a valid connection string asks for. */
-export interface Connecting {
+export interface ParsedUri {
   /** The connection string, with the parameters that `pg` understands in the way that libpq does. */
   readonly connectionString: string;
   /** As `pg` understands it. The types of `pg` are not a dependency, so they cannot be public. */
@@ -80,7 +80,7 @@ export function postgresqlUriProblem(uri: string): string | undefined {
 }
 
 /** @throws {Error} when it is invalid: see {@link postgresqlUriProblem}. */
-export function readUri(uri: string): Connecting {
+export function readUri(uri: string): ParsedUri {
   const [, scheme, user, host, database, query] = URI.exec(uri) ?? [];
   const given = parametersOf(query);
   const hosts = given.get('host') ?? host;

@@ -1,20 +1,20 @@
 import { ConnectionPool } from './connection-pool.js';
-import type { Connecting } from './connection-string.js';
+import type { ParsedUri } from './connection-string.js';
 
 /** The connections of a store, by what they are for. */
 export class Connections {
   readonly inserts: ConnectionPool;
   readonly reads: ConnectionPool;
-  /** Two of each kind for checks: if one is lost silently, the other shows it. An examination waits for nothing. */
-  readonly examinations: ConnectionPool;
-  /** For writes, which wait for locks and standbys as an insert does. */
-  readonly writes: ConnectionPool;
+  /** For reads of a check, which wait for nothing. Two of each kind: if one is lost silently, the other shows it. */
+  readonly checkReads: ConnectionPool;
+  /** For writes of a check, which wait for locks and standbys as an insert does. */
+  readonly checkWrites: ConnectionPool;
 
-  constructor(connecting: Connecting, maxInserts: number) {
-    this.inserts = new ConnectionPool(connecting, maxInserts);
-    this.reads = new ConnectionPool(connecting, 2);
-    this.examinations = new ConnectionPool(connecting, 2);
-    this.writes = new ConnectionPool(connecting, 2);
+  constructor(uri: ParsedUri, maxInserts: number) {
+    this.inserts = new ConnectionPool(uri, maxInserts);
+    this.reads = new ConnectionPool(uri, 2);
+    this.checkReads = new ConnectionPool(uri, 2);
+    this.checkWrites = new ConnectionPool(uri, 2);
   }
 
   /** Replaces all of them: where a firewall or a failed host has dropped one silently, it has often dropped others. */
@@ -27,6 +27,6 @@ export class Connections {
   }
 
   get #all(): readonly ConnectionPool[] {
-    return [this.inserts, this.reads, this.examinations, this.writes];
+    return [this.inserts, this.reads, this.checkReads, this.checkWrites];
   }
 }

@@ -1,15 +1,8 @@
 import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
 import type { PlantClient } from './plant-store-client.js';
-import { PostgresqlError, withServerText } from './server-error.js';
 import { statementsFor } from './statements.js';
-import {
-  absentColumn,
-  COMMANDS,
-  EXAMINE,
-  type TableState,
-  TORN_PAGES,
-  type Warning,
-} from './table.js';
+import { StorageError, withServerText } from './storage-error.js';
+import { absentColumn, EXAMINE, type TableState, TORN_PAGES, type Warning } from './table.js';
 
 /** The table `plants` as the latest examination has found it. */
 export class ExaminedTable {
@@ -31,20 +24,16 @@ export class ExaminedTable {
     const { rows } = await client.query<TableState>(EXAMINE).catch((error: unknown) => {
       throw withServerText(error);
     });
-    const { unusable, torn, absent = [], in_recovery = false } = rows[0] ?? {};
-    if (unusable) throw new PostgresqlError(unusable, { finding: 'unusable' });
+    const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
+    const [why, command] = unusable;
+    if (why) throw new StorageError(why, { finding: 'unusable', command });
     if (torn) this.warn(TORN_PAGES);
     this.statements = statementsFor(absent);
     for (const column of absent) this.warn(absentColumn(column));
     return in_recovery;
   }
 
-  /** Reports the statements with which an administrator can correct an error, if there are any. */
-  warnOf({ message }: PostgresqlError): void {
-    const [, command] = COMMANDS.find(([pattern]) => pattern.test(message)) ?? [];
-    if (command) this.warn({ message, command });
-  }
-
+  /** Reports what an administrator should correct, once. */
   warn({ message, command }: Warning): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);

@@ -1,10 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { ConnectionPool } from './connection-pool.js';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
+import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { readsReachStandby } from './reading.js';
-import { PostgresqlError, withServerText } from './server-error.js';
+import { StorageError, withServerText } from './storage-error.js';
 
 /**
  * How long a statement may have no reply after a later one has got its own: until then, both the server and the network
@@ -12,12 +11,18 @@ import { PostgresqlError, withServerText } from './server-error.js';
  */
 const LOST_AFTER_MS = 1_000;
 
+/** A statement of a check that has no reply yet. */
+interface SilentStatement {
+  readonly pool: ConnectionPool;
+  /** When a later statement of its pool got its reply. */
+  overtakenAt?: number;
+}
+
 /** Checks that plants can be stored, without storing one. */
 export class HealthCheck {
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
-  /** Statements that have no reply yet. */
-  readonly #silent = new Set<{ readonly pool: ConnectionPool }>();
+  readonly #silent = new Set<SilentStatement>();
 
   constructor(connections: Connections, table: ExaminedTable) {
     this.#connections = connections;
@@ -25,25 +30,26 @@ export class HealthCheck {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { inserts, reads, examinations, writes } = this.#connections;
+    const { inserts, reads, checkReads, checkWrites } = this.#connections;
     try {
-      const isStandby = await this.#run(examinations, (it) => this.#table.examine(it), signal);
+      const isStandby = await this.#run(checkReads, (it) => this.#table.examine(it), signal);
       signal.throwIfAborted();
-      await this.#run(writes, (it) => this.#write(it), signal).catch((error: unknown) => {
+      await this.#run(checkWrites, (it) => this.#write(it), signal).catch((error: unknown) => {
         if (error !== signal.reason) throw error;
-        throw new PostgresqlError('writes are not acknowledged in time', { finding: 'slow' });
+        throw new StorageError('writes are not acknowledged in time', { finding: 'slow' });
       });
       if (isStandby) throw readsReachStandby();
       // Other programs may have taken every other connection of the server.
       await inserts.expectConnection(signal);
       await reads.expectConnection(signal);
     } catch (error) {
-      if (error instanceof PostgresqlError) this.#table.warnOf(error);
+      const command = error instanceof StorageError && error.meaning.command;
+      if (command) this.#table.warn({ message: error.message, command });
       throw error;
     }
   }
 
-  /** Runs a statement. If it gets its reply before an earlier one of its pool does, all connections are replaced. */
+  /** Runs a statement. Replaces all connections if its reply shows that an earlier one is lost. */
   async #run<T>(
     pool: ConnectionPool,
     work: (client: PlantClient) => Promise<T>,
@@ -55,9 +61,10 @@ export class HealthCheck {
       this.#silent.add(statement);
       return work(client).finally(() => this.#silent.delete(statement));
     }, signal);
-    const isOvertaken = () => earlier.some((it) => this.#silent.has(it));
-    if (isOvertaken()) await wait(LOST_AFTER_MS);
-    if (isOvertaken()) this.#connections.reset();
+    const now = performance.now();
+    for (const it of earlier) it.overtakenAt ??= now;
+    const isLost = ({ overtakenAt = now }: SilentStatement) => now - overtakenAt >= LOST_AFTER_MS;
+    if ([...this.#silent].some(isLost)) this.#connections.reset();
     return result;
   }
 

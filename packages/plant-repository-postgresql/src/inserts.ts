@@ -6,10 +6,10 @@ import type {
 } from '@plant-store/plant-repository-group-commit';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
+import { type Found, lookUp } from './look-up.js';
 import { rowOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
-import { type Found, lookUp } from './reading.js';
-import { PostgresqlError } from './server-error.js';
+import { StorageError } from './storage-error.js';
 import { absentColumn } from './table.js';
 
 type Findings = InsertResult['findings'];
@@ -36,8 +36,8 @@ export class Inserts {
     try {
       return await this.#connections.inserts.run(insert, signal, () => this.#connections.reset());
     } catch (error) {
-      if (!(error instanceof PostgresqlError)) throw error;
-      if (error.row.isUnprepared) this.#prepares = false;
+      if (!(error instanceof StorageError)) throw error;
+      if (error.meaning.isUnprepared) this.#prepares = false;
       return { findings: findingsOf(error, plants.length), error };
     }
   }
@@ -55,7 +55,7 @@ export class Inserts {
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
       findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
-      error: new PostgresqlError(absentColumn(column).message, { finding: 'unusable' }),
+      error: new StorageError(absentColumn(column).message, { finding: 'unusable' }),
     };
   }
 
@@ -69,7 +69,7 @@ export class Inserts {
     const { text, name } = isOne ? insertOne : insertMany;
     const values = columns.map((it) => (isOne ? one?.[it] : rows.map((row) => row[it])));
     const statement = { text, values, name: this.#prepares ? name : undefined };
-    const { rowCount } = await client.committed(statement);
+    const { rowCount } = await client.runDurably(statement);
     if (rowCount === plants.length) return 'stored';
     const ids = plants.map(({ plant }) => plant.id);
     const found = await lookUp(client, ids).catch(() => undefined);
@@ -92,10 +92,10 @@ function findingOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Foun
   };
 }
 
-/** Returns what was found by an insert that failed as a whole. If one plant of several may be why, smaller inserts find it. */
-function findingsOf({ row: { finding, alone }, code }: PostgresqlError, plants: number): Findings {
-  if (plants > 1 && (alone || finding === 'plant refused')) return 'batch refused';
-  const found = alone ?? finding;
+/** Returns what was found by an insert that failed as a whole. */
+function findingsOf({ meaning, code }: StorageError, plants: number): Findings {
+  const { finding, alone = finding, inBatch = finding } = meaning;
+  const found = plants > 1 ? inBatch : alone;
   if (found !== 'plant refused') return found;
   const reason = 'a constraint or trigger on the table, or a server limit, rejected the plant';
   return [{ finding: found, code, reason }];

@@ -4,31 +4,34 @@ import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
 /** A row of the table. The driver reads a `bigint` as text, and other programs write any mark, or none. */
 export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mark', string | null>>;
 
+/** Returns what `of` returns for each field of a plant. Does not compile without a field of the domain. */
+export function eachField<Value>(of: (field: keyof Plant) => Value) {
+  return { name: of('name'), tag: of('tag') } satisfies Record<keyof Plant, Value>;
+}
+
 /**
- * Returns the row of a plant. A `text` column can hold any string that does not contain U+0000. When the name or the
- * tag has one, `\0` stands for U+0000 and `\\` for a backslash in both, and the version of the mark is 8 instead of 4.
+ * Returns the row of a plant. A `text` column can hold any string that does not contain U+0000. When a field has one,
+ * `\0` stands for U+0000 and `\\` for a backslash in every field, and the version of the mark is 8 instead of 4.
  */
-export function rowOf({ plant: { id, name, tag }, mark }: MarkedPlant): PlantRow {
-  const row = { id: `${id}`, name, tag: tag ?? null, mark };
-  if (!name.includes('\0') && !tag?.includes('\0')) return row;
-  return {
-    ...row,
-    name: escaped(name),
-    tag: row.tag && escaped(row.tag),
-    mark: version(mark, '8'),
-  };
+export function rowOf({ plant, mark }: MarkedPlant): PlantRow {
+  const fields = eachField((it) => plant[it] ?? null);
+  const row = { id: `${plant.id}`, ...fields, mark };
+  if (!Object.values(fields).some((it) => it?.includes('\0'))) return row;
+  const escapedFields = eachField((it) => row[it] && escaped(row[it]));
+  return { ...row, ...escapedFields, mark: version(mark, '8') };
 }
 
 /** Returns the plant of a row, or throws `UnreadablePlantError`. */
-export function plantOf({ id, name, tag, mark }: PlantRow): Required<NewPlantFields> {
-  const isEscaped = mark?.[14] === '8';
-  if (name === null || (isEscaped && [name, tag ?? ''].some(hasOtherEscape))) {
-    throw new UnreadablePlantError(
-      `the row with the id ${id} is not a plant: another program wrote it. Remove it or correct it`,
-    );
-  }
-  const text = isEscaped ? unescaped : (stored: string) => stored;
-  return { id: BigInt(id), name: text(name), tag: tag === null ? undefined : text(tag) };
+export function plantOf(row: PlantRow): Required<NewPlantFields> {
+  const isEscaped = row.mark?.[14] === '8';
+  const stored = eachField((it) => row[it] ?? undefined);
+  const isUnknown = isEscaped && Object.values(stored).some((it = '') => hasOtherEscape(it));
+  const texts = isEscaped ? eachField((it) => stored[it] && unescaped(stored[it])) : stored;
+  const { name, ...others } = texts;
+  if (name !== undefined && !isUnknown) return { id: BigInt(row.id), name, ...others };
+  throw new UnreadablePlantError(
+    `the row with the id ${row.id} is not a plant: another program wrote it. Remove it or correct it`,
+  );
 }
 
 /** Returns the mark that a plant was given; `undefined` when another program wrote the row without one. */

@@ -13,10 +13,11 @@ import { requireChannelBinding } from './channel-binding.js';
 /** The code of notices that are not warnings. */
 const NO_WARNING = '00000';
 
-/** A statement that commits. With a name, it is a prepared statement. */
-export interface Committing {
+/** A statement and its parameters. */
+export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
+  /** Makes it a prepared statement. */
   readonly name?: string | undefined;
 }
 
@@ -48,10 +49,11 @@ export class PlantStoreClient extends Client {
   }
 
   /**
-   * Runs a statement that commits. Rejects when the server warns: it does so when an administrator ends its wait for
-   * the standbys, and then reports a commit that no standby may have.
+   * Runs a statement whose commit must be durable: an insert, or a read that flushes what it returns. Rejects when the
+   * server warns: it does so when an administrator ends its wait for the standbys, and then reports a commit that no
+   * standby may have.
    */
-  committed<Row extends QueryResultRow>({ text, values, name }: Committing) {
+  runDurably<Row extends QueryResultRow>({ text, values, name }: Statement) {
     this.#hasWarned = false;
     return new Promise<QueryResult<Row>>((resolve, reject) => {
       const query = new Query<Row>(text, [...values], (error, result) => {

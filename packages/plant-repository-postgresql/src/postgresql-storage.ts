@@ -8,14 +8,15 @@ import type {
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
-import type { Connecting } from './connection-string.js';
+import type { ParsedUri } from './connection-string.js';
 import { Connections } from './connections.js';
 import { ExaminedTable } from './examined-table.js';
 import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
+import { type Found, lookUp } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { type Found, lookUp, readPage } from './reading.js';
-import { PostgresqlError } from './server-error.js';
+import { readPage } from './read-page.js';
+import { StorageError } from './storage-error.js';
 
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlStorage implements PlantStorage {
@@ -26,14 +27,14 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #healthCheck: HealthCheck;
   readonly #inserts: Inserts;
 
-  constructor(connecting: Connecting, observer: StorageObserver = () => undefined) {
-    const { host, port, user } = new Client(connecting);
+  constructor(uri: ParsedUri, observer: StorageObserver = () => undefined) {
+    const { host, port, user } = new Client(uri);
     this.place = `the database at ${host}:${port}`;
-    this.#connections = new Connections(connecting, this.limits.ordinary + this.limits.suspects);
+    this.#connections = new Connections(uri, this.limits.ordinary + this.limits.suspects);
     this.#table = new ExaminedTable(user, observer);
     this.#inserts = new Inserts(this.#connections, this.#table);
     this.#healthCheck = new HealthCheck(this.#connections, this.#table);
-    for (const message of connecting.withoutEffect) this.#table.warn({ message });
+    for (const message of uri.withoutEffect) this.#table.warn({ message });
   }
 
   newMark(): string {
@@ -59,7 +60,7 @@ export class PostgresqlStorage implements PlantStorage {
   }
 
   explain(error: unknown): Explanation {
-    const finding = error instanceof PostgresqlError ? error.finding : 'no server';
+    const finding = error instanceof StorageError ? error.meaning.finding : 'no server';
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 

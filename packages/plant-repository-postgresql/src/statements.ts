@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { PlantRow } from './plant-row.js';
 import { ALL_COLUMNS, COLUMNS, type OptionalColumn } from './table.js';
 
 /**
  * For this transaction, so that a connection pooler can lend the connection to others: no default of the server, the
  * database or the role makes it less durable, or hides the warnings of a commit.
  */
-const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
+const SET_DURABLE = `set_config('synchronous_commit', 'on', true) = 'on'
   AND set_config('client_min_messages', 'warning', true) = 'warning'`;
 
 /** Whether a commit survives a crash of the machine. A server without the setting is trusted. */
@@ -13,7 +14,7 @@ const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
   AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
 
 /** Shorter than the group commit's attempt timeout, so that an uncommitted bulk load does not hold up other plants. */
-const WAITS_FOR_ROWS = `set_config('lock_timeout', '500ms', true) = '500ms'`;
+const SET_LOCK_TIMEOUT = `set_config('lock_timeout', '500ms', true) = '500ms'`;
 
 /**
  * Another session may have committed a plant without waiting for the disk or the standbys. A message in the log after
@@ -22,12 +23,22 @@ const WAITS_FOR_ROWS = `set_config('lock_timeout', '500ms', true) = '500ms'`;
 const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
   THEN pg_logical_emit_message(true, 'plant-store', '') END) AS flushed`;
 
-/** Whether a standby reads, which may lag behind the primary. */
+/** Whether a standby replies, which may lag behind the primary. */
 const IN_RECOVERY = 'pg_is_in_recovery() AS in_recovery';
+
+/** A row of {@link LOOK_UP} or of a page: the first has the settings even if there is no plant. */
+export type WithSettings<Row extends Pick<PlantRow, 'id'>> = Omit<Row, 'id'> & {
+  readonly id: string | null;
+  readonly in_recovery: boolean;
+};
+
+export const hasPlant = <Row extends { id: string | null }>(
+  row: Row,
+): row is Row & { id: string } => row.id !== null;
 
 /** Reads marks by ids. */
 export const LOOK_UP = `SELECT id, mark, is_kept, in_recovery, ${FLUSH}
-  FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept, ${IN_RECOVERY}) AS settings
+  FROM (SELECT ${SET_DURABLE} AS durable, ${IS_KEPT} AS is_kept, ${IN_RECOVERY}) AS settings
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /**
@@ -37,7 +48,7 @@ export const LOOK_UP = `SELECT id, mark, is_kept, in_recovery, ${FLUSH}
  */
 function insertOf(columns: readonly string[], values: readonly string[]) {
   const text = `INSERT INTO plants (${columns}) SELECT ${values}
-    WHERE ${DURABLY} AND ${IS_KEPT} AND ${WAITS_FOR_ROWS}
+    WHERE ${SET_DURABLE} AND ${IS_KEPT} AND ${SET_LOCK_TIMEOUT}
     ON CONFLICT (id) DO NOTHING`;
   return {
     text,
@@ -64,14 +75,14 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
       columns,
       columns.map((it, at) => `unnest($${at + 1}::${COLUMNS[it]}[])`),
     ),
-    page: `SELECT page.*, in_recovery, ${FLUSH} FROM (SELECT ${DURABLY} AS durable, ${IN_RECOVERY}) AS settings LEFT JOIN (
+    page: `SELECT page.*, in_recovery, ${FLUSH} FROM (SELECT ${SET_DURABLE} AS durable, ${IN_RECOVERY}) AS settings LEFT JOIN (
         SELECT ${shown}, sum(${bytes})
           OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
         FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
       ) AS page ON true
       WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`,
     /** Fails if an insert would, or a rule would discard it (`RETURNING`). Waits as its commit: for locks or standbys. */
-    insertNothing: `SELECT ${DURABLY};
+    insertNothing: `SELECT ${SET_DURABLE};
       INSERT INTO plants (${columns}) SELECT ${columns} FROM plants WHERE false
         ON CONFLICT (id) DO NOTHING RETURNING mark;
       SELECT CASE WHEN current_setting('synchronous_standby_names', true) <> ''

@@ -1,15 +1,14 @@
-import type { PlantRow } from './plant-row.js';
+import { eachField, type PlantRow } from './plant-row.js';
 
 type Column = keyof PlantRow;
 
 /** A table created by an older version may lack columns that were added later. */
 export type OptionalColumn = Exclude<Column, 'id' | 'name' | 'mark'>;
 
-/** The types of the columns. Does not compile without a field of the domain. */
+/** The types of the columns. */
 export const COLUMNS: Readonly<Record<Column, string>> = {
   id: 'bigint',
-  name: 'text',
-  tag: 'text',
+  ...eachField(() => 'text'),
   mark: 'uuid',
 };
 
@@ -19,13 +18,20 @@ const REQUIRED_COLUMNS = ['id', 'name', 'mark'];
 
 const OPTIONAL_COLUMNS = ALL_COLUMNS.filter((it) => !REQUIRED_COLUMNS.includes(it));
 
+function definitionOf(column: string): string {
+  if (column === 'id') return ' PRIMARY KEY';
+  return REQUIRED_COLUMNS.includes(column) ? ' NOT NULL' : '';
+}
+
+const DEFINITIONS = Object.entries(COLUMNS).map(
+  ([name, type]) => `\n  ${name} ${type}${definitionOf(name)}`,
+);
+
 /** Run once by an administrator. */
-export const CREATE_TABLE = `CREATE TABLE plants (
-  id bigint PRIMARY KEY,
-  name text NOT NULL,
-  tag text,
-  mark uuid NOT NULL
-)`;
+export const CREATE_TABLE = `CREATE TABLE plants (${DEFINITIONS}\n)`;
+
+/** Run after {@link CREATE_TABLE}. `$USER` is the role of the service. */
+export const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 
 /** A change for the administrator to make, with the statements that make it. */
 export interface Warning {
@@ -80,16 +86,17 @@ const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is miss
 export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent,
     pg_is_in_recovery() AS in_recovery, CASE
     WHEN current_setting('fsync', true) = 'off'
-      THEN 'fsync is off, so a crash can lose plants. Turn it on'
+      THEN ARRAY['fsync is off, so a crash can lose plants. Turn it on']
     WHEN current_setting('server_encoding') <> 'UTF8'
-      THEN 'the database encoding is not UTF8. Create a UTF8 database'
-    WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Replace it with one'
-    WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Run ALTER TABLE plants SET LOGGED'
+      THEN ARRAY['the database encoding is not UTF8. Create a UTF8 database']
+    WHEN relkind <> 'r' THEN ARRAY['plants is not an ordinary table. Replace it with one']
+    WHEN relpersistence <> 'p' THEN ARRAY['the table plants is unlogged. Run ALTER TABLE plants SET LOGGED', 'ALTER TABLE plants SET LOGGED;']
     WHEN current_setting('row_security') = 'off' AND row_security_active(oid)
-      THEN 'row_security is off, so every statement on the table plants is refused. Turn it on'
+      THEN ARRAY['row_security is off, so every statement on the table plants is refused. Turn it on']
     WHEN NOT (has_any_column_privilege(oid, 'SELECT') AND has_any_column_privilege(oid, 'INSERT'))
-      THEN 'the role lacks permissions on the table plants. Grant them'
-    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE})) END AS unusable
+      THEN ARRAY['the role lacks permissions on the table plants. Grant them', '${GRANT}']
+    ELSE ARRAY[coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE}))]
+    END AS unusable
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
 /** What the catalog and the settings of the server show. */
@@ -100,8 +107,8 @@ export interface TableState {
   readonly torn: boolean | null;
   /** The optional columns that the table does not have. */
   readonly absent: readonly OptionalColumn[];
-  /** Why the table cannot keep plants. */
-  readonly unusable: string | null;
+  /** Why the table cannot keep plants, if it cannot, and the statements that correct it. */
+  readonly unusable: readonly [why: string | null, command?: string];
 }
 
 export const TORN_PAGES: Warning = {
@@ -119,13 +126,3 @@ export const absentColumn = (column: OptionalColumn): Warning => ({
   message: `the table plants has no column ${column}. Plants with a ${column} are refused until it is added`,
   command: `ALTER TABLE plants ADD COLUMN ${column} ${COLUMNS[column]};`,
 });
-
-const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
-
-/** What corrects an error, by its message. `$USER` is the role of the service. */
-export const COMMANDS: readonly (readonly [RegExp, string])[] = [
-  [/table plants does not exist/, `${CREATE_TABLE};\n${GRANT}`],
-  [/lacks permissions on the table/, GRANT],
-  [/is not unique/, 'ALTER TABLE plants ADD PRIMARY KEY (id);'],
-  [/is unlogged/, 'ALTER TABLE plants SET LOGGED;'],
-];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import {
   postgresqlPlantRepository,
@@ -166,6 +167,12 @@ describe('A connection string of PostgreSQL', () => {
       );
     });
   }
+
+  it('is valid in the README', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const [, uri = ''] = /const uri = '(.*)'/.exec(readme) ?? [];
+    expect(postgresqlUriProblem(uri)).to.equal(undefined);
+  });
 
   it('is refused with the reason when a file cannot be read', () => {
     expect(postgresqlUriProblem(`${URI}?sslrootcert=/none`)).to.equal(

@@ -226,6 +226,11 @@ describeOnPostgresql('a store', () => {
     'a trigger': (table) =>
       `CREATE FUNCTION ${schema}.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
        CREATE TRIGGER skip BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${schema}.skip()`,
+    "a trigger's own error code": (table) =>
+      `CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN RAISE ''not %'', NEW.name USING ERRCODE = ''ZZ001''; END';
+       CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH ROW WHEN (NEW.id = 7)
+         EXECUTE FUNCTION ${schema}.refuse()`,
   };
 
   for (const [what, rule] of Object.entries(rules)) {

@@ -1,13 +1,20 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
+import { CREATE_TABLE, GRANT } from './table.js';
 
 /** What an error of a server means. */
-interface Row {
+interface Meaning {
+  /** What it means, unless the next two say otherwise about an insert of one plant or of several. */
   readonly finding: Exclude<Finding, 'id exists'>;
-  /** If one plant may be why an insert fails, as with `plant refused`: the finding when it is inserted alone. */
-  readonly alone?: 'id may exist' | 'unusable';
-  /** What operators read. The server's own text is for errors of statements without plants only: it may quote one. */
+  readonly alone?: 'id may exist';
+  /** If one of the plants may be the reason. */
+  readonly inBatch?: 'batch refused';
+  /** What operators read instead of the server's own text. */
   readonly sentence?: string;
+  /** The same, only if the statement carries plants, which the server's own text may quote. */
+  readonly sentenceWithPlants?: string;
+  /** The statements with which an administrator corrects it. */
+  readonly command?: string | undefined;
   /** Whether another connection may reach another server, or the server ends this one. */
   readonly reconnects?: true;
   /** Whether a connection pooler does not keep prepared statements: the name is unknown, or belongs to another client. */
@@ -19,13 +26,15 @@ interface Row {
  * pooler has a text instead of a function. The first match counts.
  */
 // biome-ignore format: a table
-const ROWS: readonly (readonly [says: RegExp, Row])[] = [
-  // Constraints, triggers and row-level security of an administrator, limits of size.
-  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused' }],
+const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
+  // Constraints and row-level security of an administrator, limits of size, what the code of a trigger does or calls.
+  [/^(?:2[01237]|2F|3[89]|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused', inBatch: 'batch refused' }],
+  // A trigger that raises an error can choose any code. The other classes pass.
+  [/^(?!40|53|55|57)\w+ exec_stmt_raise/, { finding: 'plant refused', inBatch: 'batch refused' }],
   // A permission, which may be missing in a trigger of one plant.
-  [/^42501/, { finding: 'unusable', alone: 'unusable', sentence: 'a permission is missing: plant-store check names it' }],
+  [/^42501/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
   // A lock timeout: another session may hold a row with the same id.
-  [/^55P03/, { finding: 'not now', alone: 'id may exist' }],
+  [/^55P03/, { finding: 'not now', alone: 'id may exist', inBatch: 'batch refused' }],
   // User, password, host.
   [/^28/, { finding: 'credentials refused' }],
   // A standby, or a server that an administrator made read-only.
@@ -40,30 +49,26 @@ const ROWS: readonly (readonly [says: RegExp, Row])[] = [
   [/^(?:53|55(?!000))/, { finding: 'not now' }],
   // PgBouncer while it holds a statement. If it has lost the server that carries one out, the code is the same.
   [/^08P01 (?:query_wait_timeout$|server login has been failing)/, { finding: 'not now', sentence: 'PgBouncer has no connection to the server', reconnects: true }],
-  [/^42P01/, { finding: 'unusable', sentence: 'the table plants does not exist. Create it and grant permissions on it' }],
-  [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique. Make it the primary key' }],
+  [/^42P01/, { finding: 'unusable', sentence: 'the table plants does not exist. Create it and grant permissions on it', command: `${CREATE_TABLE};\n${GRANT}` }],
+  [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique. Make it the primary key', command: 'ALTER TABLE plants ADD PRIMARY KEY (id);' }],
   // Database, schema, columns, settings.
   [/^(?:0A|3D|3F|42|55000)/, { finding: 'unusable' }],
 ];
 
 /** Anything else: the connection was lost, the server crashed, or an error that this package does not know. */
-const UNKNOWN: Row = { finding: 'unknown', reconnects: true };
+const UNKNOWN: Meaning = { finding: 'unknown', reconnects: true };
 
 /** An error of the storage, without any value of a plant. */
-export class PostgresqlError extends Error {
-  override readonly name = 'PostgresqlError';
-  readonly row: Row;
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly meaning: Meaning;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
 
-  constructor(message: string, row: Row, code = '') {
+  constructor(message: string, meaning: Meaning, code = '') {
     super(message);
-    this.row = row;
+    this.meaning = meaning;
     this.code = code;
-  }
-
-  get finding() {
-    return this.row.finding;
   }
 }
 
@@ -81,7 +86,7 @@ export function whyNotConnected(error: unknown): unknown {
   if (rejected) {
     const own = error.message.slice(rejected.length);
     const message = noPassword ? 'the connection string contains no password' : own;
-    return new PostgresqlError(message, { finding: 'credentials refused' });
+    return new StorageError(message, { finding: 'credentials refused' });
   }
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error('the server certificate is not trusted: set sslrootcert to the CA certificate', {
@@ -92,22 +97,22 @@ export function whyNotConnected(error: unknown): unknown {
 /** Explains an error of a statement that carries no plant. */
 export function withServerText(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const { alone, sentence } = rowOf(error);
-  return explained(error, (!alone && sentence) || error.message);
+  return explained(error, meaningOf(error).sentence ?? error.message);
 }
 
 /** Explains an error of a statement that may carry plants. */
 export function withoutPlant(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  return explained(error, rowOf(error).sentence ?? 'the database reported an error');
+  const { sentence, sentenceWithPlants = 'the database reported an error' } = meaningOf(error);
+  return explained(error, sentence ?? sentenceWithPlants);
 }
 
-function explained(error: DatabaseError, text: string): PostgresqlError {
+function explained(error: DatabaseError, text: string): StorageError {
   const { code = '' } = error;
-  return new PostgresqlError(`${text} (${code || 'no code'})`, rowOf(error), code);
+  return new StorageError(`${text} (${code || 'no code'})`, meaningOf(error), code);
 }
 
-function rowOf({ code, routine, where, message }: DatabaseError): Row {
+function meaningOf({ code, routine, where, message }: DatabaseError): Meaning {
   const source = `${routine || message}${where === undefined ? '' : ' (trigger)'}`;
-  return ROWS.find(([says]) => says.test(`${code} ${source}`))?.[1] ?? UNKNOWN;
+  return MEANINGS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? UNKNOWN;
 }

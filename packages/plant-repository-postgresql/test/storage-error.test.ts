@@ -1,7 +1,7 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { PostgresqlError, withoutPlant } from '../src/server-error.js';
+import { StorageError, withoutPlant } from '../src/storage-error.js';
 
 const NEVER = [
   'query_wait_timeout',
@@ -11,12 +11,23 @@ const PERHAPS = ['server conn crashed?', 'query timeout', 'insufficient data lef
 
 /** Codes, and a function of the server, by what they mean. */
 const FINDINGS: Readonly<Partial<Record<Finding, readonly string[]>>> = {
-  'plant refused': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
+  'plant refused': '22021 23505 P0001 21000 38000'
+    .split(' ')
+    .concat([
+      '42501 ExecWithCheckOptions',
+      'ZZ001 exec_stmt_raise trigger',
+      '42501 exec_stmt_raise trigger',
+      '58000 exec_stmt_raise trigger',
+    ]),
   'credentials refused': ['28P01'],
   unusable: ['3D000', '42501', '55000', '42703 exec_eval_datum trigger'],
-  'not now': '25006 26000 40P01 42703 42P05 53300 55P03 57014 57P05 57P03'.split(' '),
-  unknown: ['08006', '40003', '57P01', 'XX000'],
+  'not now': '25006 26000 40P01 42703 42P05 53300 55P03 57014 57P05 57P03'
+    .split(' ')
+    .concat('40001 exec_stmt_raise trigger'),
+  unknown: ['08006', '40003', '57P01', 'XX000', 'ZZ001'],
 };
+
+const findingOf = (error: unknown) => (error as StorageError).meaning.finding;
 
 function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
   const context = where === undefined ? {} : { where };
@@ -29,7 +40,8 @@ describe('An error of PostgreSQL', () => {
       it(`means ${finding}, without the text of the server: ${error}`, () => {
         const [code, routine, where] = error.split(' ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
-        expect(known).to.be.instanceOf(PostgresqlError).and.include({ code, finding });
+        expect(known).to.be.instanceOf(StorageError).and.include({ code });
+        expect(findingOf(known)).to.equal(finding);
         expect(`${known}`).to.include(code).and.not.include('Monstera');
       });
     }
@@ -38,7 +50,7 @@ describe('An error of PostgreSQL', () => {
   for (const message of [...NEVER, ...PERHAPS]) {
     const finding = NEVER.includes(message) ? 'not now' : 'unknown';
     it(`from PgBouncer means ${finding}: ${message}`, () => {
-      expect(withoutPlant(databaseError('08P01', message))).to.include({ finding });
+      expect(findingOf(withoutPlant(databaseError('08P01', message)))).to.equal(finding);
     });
   }
 
@@ -48,13 +60,13 @@ describe('An error of PostgreSQL', () => {
   });
 
   it('ends a connection that may lead to another server now', () => {
-    const ends = (code: string) => withoutPlant(databaseError(code)) as PostgresqlError;
+    const ends = (code: string) => withoutPlant(databaseError(code)) as StorageError;
     const [yes, no] = [
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
       ['23505', '57014', '42501'],
     ];
-    for (const code of yes) expect(ends(code).row).to.include({ reconnects: true });
-    for (const code of no) expect(ends(code).row).to.not.have.property('reconnects');
+    for (const code of yes) expect(ends(code).meaning).to.include({ reconnects: true });
+    for (const code of no) expect(ends(code).meaning).to.not.have.property('reconnects');
   });
 
   it('is distinguished from one of the network', () => {

@@ -1,0 +1,29 @@
+import { markOf, type PlantRow } from './plant-row.js';
+import type { PlantClient } from './plant-store-client.js';
+import { hasPlant, LOOK_UP, type WithSettings } from './statements.js';
+import { StorageError } from './storage-error.js';
+
+type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & { readonly is_kept: boolean };
+
+/** What a look-up has found. */
+export interface Found {
+  readonly marks: ReadonlyMap<bigint, string | undefined>;
+  /** Whether the server would have kept plants that were inserted. */
+  readonly isKept: boolean;
+}
+
+/** A standby may lag behind the primary that a connection pooler sends inserts to. */
+export const readsReachStandby = () =>
+  new StorageError(
+    'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
+    { finding: 'no look-ups', reconnects: true },
+    '25006',
+  );
+
+/** Looks up the marks of plants by their ids, and makes those plants durable. Rejects on a standby. */
+export async function lookUp(client: PlantClient, ids: readonly bigint[]): Promise<Found> {
+  const { rows } = await client.runDurably<LookedUp>({ text: LOOK_UP, values: [ids] });
+  if (rows[0]?.in_recovery) throw readsReachStandby();
+  const marks = rows.filter(hasPlant).map((row) => [BigInt(row.id), markOf(row)] as const);
+  return { marks: new Map(marks), isKept: rows[0]?.is_kept === true };
+}
