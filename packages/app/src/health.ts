@@ -1,4 +1,8 @@
-import { type PlantRepository, StorageSlowError, type TokenVerifier } from '@plant-store/domain';
+import {
+  type PlantRepository,
+  StorageDegradedError,
+  type TokenVerifier,
+} from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 
 const CHECK_INTERVAL_MS = 1000;
@@ -15,11 +19,11 @@ export class Health {
   #checking: Promise<unknown> | undefined;
 
   constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
-    // Creates wait for a storage that is slow.
-    const unlessSlow = (error: unknown) => {
-      if (!(error instanceof StorageSlowError)) throw error;
+    // A degraded storage accepts plants.
+    const unlessDegraded = (error: unknown) => {
+      if (!(error instanceof StorageDegradedError)) throw error;
     };
-    this.#missing = new Set([() => tokens.ready(), () => plants.ready().catch(unlessSlow)]);
+    this.#missing = new Set([() => tokens.ready(), () => plants.ready().catch(unlessDegraded)]);
     const check = () => void this.#check().catch(() => undefined);
     this.#timer = setInterval(check, CHECK_INTERVAL_MS).unref();
     check();

@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import { StorageDegradedError, StorageUnavailableError } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { reasonNotReady } from '../src/commands/check.js';
@@ -49,7 +49,7 @@ describe('The health of the service', () => {
   });
 
   it('is good when the storage is slow, since creates wait for it', async () => {
-    health = new Health(newPart(new StorageSlowError('not in time')), newPart());
+    health = new Health(newPart(new StorageDegradedError('not in time')), newPart());
     await health.ready();
     expect(health.isReady).to.equal(true);
   });

@@ -25,7 +25,7 @@ export {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
-  StorageSlowError,
+  StorageDegradedError,
   StorageUnavailableError,
 } from './plant-repository.js';
 export { ReadPlants } from './read-plants.js';

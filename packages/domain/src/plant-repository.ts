@@ -16,8 +16,8 @@ export class StorageUnavailableError extends Error {
  * The storage accepts plants, but some of them get no outcome in time. Only `ready` rejects with this error; `add`
  * waits instead.
  */
-export class StorageSlowError extends StorageUnavailableError {
-  override readonly name = 'StorageSlowError';
+export class StorageDegradedError extends StorageUnavailableError {
+  override readonly name = 'StorageDegradedError';
 }
 
 /** The time limit passed before the outcome was known: the plant may already be stored, or may be stored later. */
@@ -69,7 +69,7 @@ export interface PlantRepository {
 
   /**
    * Resolves if the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, whose message is
-   * written for an operator, or with {@link StorageSlowError} if some plants get no outcome in time. Settles within 2
+   * written for an operator, or with {@link StorageDegradedError} if some plants get no outcome in time. Settles within 2
    * seconds, whatever the storage does, and writes nothing.
    */
   ready(): Promise<void>;

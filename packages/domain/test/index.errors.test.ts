@@ -17,7 +17,7 @@ describe('An error of the domain', () => {
       OutcomeUnknownError: 'OUTCOME_UNKNOWN',
       PermissionDeniedError: 'PERMISSION_DENIED',
       PlantIdTakenError: 'PLANT_ID_TAKEN',
-      StorageSlowError: 'STORAGE_UNAVAILABLE',
+      StorageDegradedError: 'STORAGE_UNAVAILABLE',
       StorageUnavailableError: 'STORAGE_UNAVAILABLE',
       TokenVerifierUnavailableError: 'TOKEN_VERIFIER_UNAVAILABLE',
       UnreadablePlantError: 'UNREADABLE_PLANT',

@@ -1,4 +1,4 @@
-import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import { StorageDegradedError, StorageUnavailableError } from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
 import { answersOf, type Finding } from './finding.js';
 import { LostConnections } from './lost-connections.js';
@@ -115,7 +115,7 @@ export class Availability {
     }
     const message = `${this.#options.storage.place} ${storage}`;
     return accepts
-      ? new StorageSlowError(message, { cause })
+      ? new StorageDegradedError(message, { cause })
       : new StorageUnavailableError(message, { cause });
   }
 }

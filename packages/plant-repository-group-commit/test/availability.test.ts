@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import { StorageDegradedError, StorageUnavailableError } from '@plant-store/domain';
 import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { Availability } from '../src/availability.js';
@@ -131,7 +131,7 @@ describe('The availability of a storage', () => {
       const problem = await availability.ready().catch((it: Error) => it);
       expect(problem).to.have.property('message', message);
       const accepts = error === slow || error === noLookUps;
-      expect(problem instanceof StorageSlowError).to.equal(accepts);
+      expect(problem instanceof StorageDegradedError).to.equal(accepts);
       expect(events).to.deep.equal([{ type: 'storage unreachable', error: problem }]);
       expect(availability.addError).to.equal(denies ? problem : undefined);
       expect(availability.wasReached).to.equal(accepts);

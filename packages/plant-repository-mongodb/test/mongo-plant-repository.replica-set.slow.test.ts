@@ -1,6 +1,10 @@
 import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
-import { OutcomeUnknownError, type PlantRepository, StorageSlowError } from '@plant-store/domain';
+import {
+  OutcomeUnknownError,
+  type PlantRepository,
+  StorageDegradedError,
+} from '@plant-store/domain';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
@@ -160,7 +164,7 @@ describeOnMongod('A majority that acknowledges late', function () {
     repository = opened.repository;
     await add();
     const slow = opened.events.of('storage unreachable').at(-1)?.error;
-    expect(slow).to.be.instanceOf(StorageSlowError);
+    expect(slow).to.be.instanceOf(StorageDegradedError);
     expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
   });
 });

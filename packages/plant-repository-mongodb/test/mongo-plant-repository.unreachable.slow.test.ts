@@ -5,7 +5,11 @@ import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import {
+  PlantIdTakenError,
+  StorageDegradedError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer } from '@plant-store/test-servers/mongod';
@@ -124,7 +128,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     await untilReady(repository);
     await server.command({ fsync: 1, lock: true });
     await rejects(repository.ready(), (error: unknown) => {
-      expect(error).to.be.instanceOf(StorageSlowError);
+      expect(error).to.be.instanceOf(StorageDegradedError);
       expect(events.of('storage unreachable').at(-1)?.error).to.equal(error);
       return true;
     });

@@ -1,10 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@plant-store/contract-suite';
-import { newPlant } from '@plant-store/domain';
+import { newPlant, type PlantReader, type PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
-import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
 import {
   postgresqlPlantRepository,
   type StorageEvent,
@@ -20,12 +19,12 @@ const MAX_BACKENDS = 16;
 const PLANTS = 80;
 /** That are connected when all connections are lost. */
 const CLIENTS = 60;
-const SLOW = /StorageSlowError.*writes are not acknowledged in time/s;
+const SLOW = /StorageDegradedError.*writes are not acknowledged in time/s;
 
 describeOnPostgresql('a store, when the server is slow', function () {
   this.timeout(60_000);
   let server: PostgresqlServer;
-  let repository: GroupCommitPlantRepository;
+  let repository: PlantRepository & PlantReader;
 
   startServer((started) => {
     server = started;
@@ -46,7 +45,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
   const plant = (id: number) => newPlant({ id: BigInt(id), name: 'Monstera' });
 
   /** Adds plants, and calls `added` after each of them. */
-  const addAll = async (store: GroupCommitPlantRepository, added?: () => Promise<unknown>) => {
+  const addAll = async (store: PlantRepository, added?: () => Promise<unknown>) => {
     const adding: Promise<void>[] = [];
     for (let id = 0; id < PLANTS; id += 1) {
       adding.push(store.add(plant(id), 50_000));
