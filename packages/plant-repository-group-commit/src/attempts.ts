@@ -12,7 +12,7 @@ const MAX_PAUSE_MS = 1_000;
 /** The minimum time between the starts of two attempts while earlier ones get no replies. */
 const START_INTERVAL_MS = 100;
 
-/** One insert of a batch of plants, from leaving the queue to its end. */
+/** One insert of a batch of plants, from leaving the queue to its end, with the look-up that may follow. */
 export class Attempt implements PlantBatch {
   readonly plants: readonly PendingPlant[];
   readonly timeLimitMs: number;

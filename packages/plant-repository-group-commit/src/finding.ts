@@ -85,8 +85,11 @@ interface PlantRefused {
 
 type PlantFacts = IdExists | PlantRefused;
 
+/** A finding without facts about a single plant. */
+export type StorageFinding = Exclude<Finding, PlantFacts['finding']>;
+
 /** What an insert finds out about one plant: a finding, and what the server adds to it. */
-export type PlantFinding = Exclude<Finding, PlantFacts['finding']> | PlantFacts;
+export type PlantFinding = StorageFinding | PlantFacts;
 
 /** Returns whether a plant is written, and who must act. */
 export function answersOf(found: Finding | PlantFinding): Answers {

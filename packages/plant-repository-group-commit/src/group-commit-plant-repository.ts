@@ -89,12 +89,12 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   }
 
   /** Retries until `end` aborts, which is safe because reading changes nothing. */
-  async #readUntil(end: AbortSignal, page: PageRequest, attemptTimeoutMs: number) {
+  async #readUntil(end: AbortSignal, page: PageRequest, timeoutMs: number) {
     let latest: unknown = new NoResponseError();
     for (;;) {
       try {
-        // A primary may be frozen, so one attempt must leave time for another.
-        return await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
+        // A primary may be frozen, so one read must leave time for another.
+        return await withTimeLimit(timeoutMs, CLOCK, (timeout) =>
           this.#storage.page(page, AbortSignal.any([timeout, end])),
         );
       } catch (error) {

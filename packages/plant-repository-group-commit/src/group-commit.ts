@@ -36,8 +36,8 @@ export interface GroupCommitOptions {
  *
  *     at its deadline, from anywhere ─> unavailable, or unknown if an insert may have written it
  *
- * An {@link InsertQueue} groups plants into an {@link Attempt}, which is one insert. A plant is inserted again with the
- * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
+ * An {@link InsertQueue} groups plants into batches. An {@link Attempt} is one insert of a batch, from leaving the queue to
+ * its end, with the look-up that may follow. A plant is inserted again with the same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
  * own mark means stored, any other means taken.
  *
  * An attempt without a reply is abandoned only when its connection is considered lost. Until then, its plants are
@@ -68,7 +68,7 @@ export class GroupCommit {
     const { ordinary, suspects } = storage.limits;
     const attempts = new Attempts(clock, storage.limits, (it) => this.#queueAgain(it));
     const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
-      void this.#carryOut(new Attempt(attempts, plants, releaseSlot));
+      void this.#run(new Attempt(attempts, plants, releaseSlot));
     const shared = { insert, clock, startIntervalMs: () => attempts.startIntervalMs };
     this.#attempts = attempts;
     this.#ordinary = new InsertQueue({ ...shared, slots: ordinary, waits: true });
@@ -128,12 +128,13 @@ export class GroupCommit {
   }
 
   /** Inserts plants, and looks up those whose id exists. */
-  async #carryOut(attempt: Attempt): Promise<void> {
+  async #run(attempt: Attempt): Promise<void> {
     const toLookUp = this.#conclude(attempt, await this.#insert(attempt));
     if (toLookUp.length > 0) await this.#lookUp(toLookUp);
     await this.#attempts.end(attempt);
   }
 
+  /** If nothing is sent, all that counts of the finding is who must act: an administrator, or nobody. */
   async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability } = this.#options;
     const { addError } = availability;
@@ -144,7 +145,7 @@ export class GroupCommit {
       const insert = () => storage.insert(attempt, availability.lostSignal);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
-      // If the storage never called `take`, nothing was sent, so nothing can be written.
+      // If the storage never called `take`, nothing was sent.
       return { findings: attempt.sent ? 'no server' : 'not now', error };
     }
   }

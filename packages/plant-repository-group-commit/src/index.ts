@@ -1,5 +1,5 @@
 export { NoResponseError, SILENT } from './clock.js';
-export type { Finding, PlantFinding } from './finding.js';
+export type { Finding, PlantFinding, StorageFinding } from './finding.js';
 export {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,

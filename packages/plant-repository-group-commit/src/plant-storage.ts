@@ -1,5 +1,5 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
-import type { Finding, PlantFinding } from './finding.js';
+import type { Finding, PlantFinding, StorageFinding } from './finding.js';
 
 /** A plant to be stored, and the mark that is written with it. */
 export interface MarkedPlant {
@@ -22,7 +22,7 @@ export interface PlantBatch {
 /** How an insert has ended. */
 export interface InsertResult {
   /** What was found about each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
-  readonly findings: readonly PlantFinding[] | Exclude<PlantFinding, object>;
+  readonly findings: readonly PlantFinding[] | StorageFinding;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
 }

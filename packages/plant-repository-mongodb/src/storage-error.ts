@@ -1,8 +1,5 @@
-import { type PlantFinding, SILENT } from '@plant-store/plant-repository-group-commit';
+import { SILENT, type StorageFinding } from '@plant-store/plant-repository-group-commit';
 import { type Document, MongoError, MongoServerError, type TopologyDescription } from 'mongodb';
-
-/** A finding about the storage, not about a single plant. */
-type StorageFinding = Exclude<PlantFinding, object>;
 
 /** What an error means, and the sentence that operators read: by default, the message of the error. */
 type Meaning = readonly [finding: StorageFinding, sentence?: string];

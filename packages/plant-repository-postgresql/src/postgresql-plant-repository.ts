@@ -1,3 +1,4 @@
+import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,
@@ -5,15 +6,15 @@ import {
 import { readUri } from './connection-string.js';
 import { PostgresqlStorage } from './postgresql-storage.js';
 
-/** Where plants are kept, who receives the events of the storage, and a tracing system. */
+/** Options of {@link postgresqlPlantRepository}. Only `uri` is required. */
 export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
   /** The connection string: `postgresql://user:password@host:5432/database?sslmode=verify-full`. */
   readonly uri: string;
 }
 
 /**
- * Returns a repository that keeps plants in the table `plants` of a PostgreSQL database. Connects in the background,
- * so the database may be unreachable.
+ * Returns a repository that keeps plants in the table `plants` of a PostgreSQL database. Concurrent adds share one insert.
+ * It connects in the background, so you can create it while the database is unreachable.
  *
  * @throws {Error} when `uri` is invalid: see {@link postgresqlUriProblem}.
  *
@@ -27,10 +28,9 @@ export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantReposi
  * await plants.close();
  * ```
  */
-export function postgresqlPlantRepository({
-  uri,
-  ...options
-}: PostgresqlPlantRepositoryOptions): GroupCommitPlantRepository {
-  const storage = new PostgresqlStorage(readUri(uri), options.observer);
+export function postgresqlPlantRepository(
+  options: PostgresqlPlantRepositoryOptions,
+): PlantRepository & PlantReader {
+  const storage = new PostgresqlStorage(readUri(options.uri), options.observer);
   return new GroupCommitPlantRepository(storage, options);
 }

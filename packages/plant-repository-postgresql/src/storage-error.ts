@@ -1,11 +1,11 @@
-import type { Finding } from '@plant-store/plant-repository-group-commit';
+import type { StorageFinding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
 import { CREATE_TABLE, GRANT } from './table.js';
 
 /** What an error of a server means. */
 interface Meaning {
   /** What it means, unless the next two say otherwise about an insert of one plant or of several. */
-  readonly finding: Exclude<Finding, 'id exists'>;
+  readonly finding: StorageFinding | 'plant refused';
   readonly alone?: 'id may exist';
   /** If one of the plants may be the reason. */
   readonly inBatch?: 'batch refused';
