@@ -40,7 +40,7 @@ export class LostConnections {
   }
 }
 
-/** For what is sent between two checks: a signal for each insert would take 25 µs more of CPU time on MongoDB. */
+/** For everything that is sent between two checks: a signal for each insert would cost CPU time. */
 function sharedSignal(): AbortController {
   const controller = new AbortController();
   // Otherwise, Node.js warns of more than ten listeners.

@@ -53,7 +53,7 @@ export class ConnectionPool {
         reject(signal.reason);
         if (isWorking) aborted();
       };
-      // One listener: an insert of one plant takes a tenth of its CPU time for it.
+      // A single listener, because it takes a tenth of the CPU time of an insert of one plant.
       signal.addEventListener('abort', stop);
       const begin = (client: PlantClient) => {
         signal.throwIfAborted();

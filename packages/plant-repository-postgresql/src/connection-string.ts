@@ -4,7 +4,7 @@ import { Client } from 'pg';
 export interface ParsedUri {
   /** The connection string, with the parameters that `pg` understands in the way that libpq does. */
   readonly connectionString: string;
-  /** As `pg` understands it. The types of `pg` are not a dependency, so they cannot be public. */
+  /** An option of `pg`. Its types are not a dependency, so a file that is public does not use them. */
   readonly enableChannelBinding?: boolean;
   /** A sentence for each parameter that has no effect. */
   readonly withoutEffect: readonly string[];
@@ -90,7 +90,7 @@ export function readUri(uri: string): ParsedUri {
   if (/\D/.test(given.get('port') ?? '')) throw new InvalidUriError('port must be a whole number');
   const [names, withoutEffect] = [[...given.keys()], [] as string[]];
   for (const name of names.filter((it) => !WITH_EFFECT.has(it))) {
-    if (!HOLDS.has(`${name}=${given.get(name)}`)) withoutEffect.push(sentenceOf(name));
+    if (!HOLDS.has(`${name}=${given.get(name)}`)) withoutEffect.push(withoutEffectSentence(name));
     given.delete(name);
   }
   const isBound = takeChannelBinding(given);
@@ -113,7 +113,7 @@ function parametersOf(query: string | undefined): Map<string, string> {
 }
 
 /** @throws {InvalidUriError} for a parameter that asks for security. */
-function sentenceOf(name: string): string {
+function withoutEffectSentence(name: string): string {
   if (SECURITY.test(name)) {
     const fix = WITH_EFFECT.has(name.toLowerCase())
       ? `Write ${name.toLowerCase()}`

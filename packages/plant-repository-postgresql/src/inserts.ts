@@ -44,7 +44,7 @@ export class Inserts {
 
   /** Inserts plants, except those with a field whose column is absent. */
   async #insert(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
-    // Once, since a check may find the column while the insert is on its way.
+    // Read once: a check may find the column while the insert is on its way.
     const absent = plants.map(({ plant }) =>
       this.#table.statements.absent.find((column) => plant[column] !== undefined),
     );
@@ -75,7 +75,7 @@ export class Inserts {
     const found = await lookUp(client, ids).catch(() => undefined);
     if (rowCount === 0 && found?.isKept === false) await this.#table.examine(client);
     if (found) return plants.map((it) => findingOf(it, found));
-    // Then the group commit looks them up.
+    // The look-up failed. If only some rows were inserted, it is not known which.
     return rowCount === 0 ? 'id may exist' : 'unknown';
   }
 }

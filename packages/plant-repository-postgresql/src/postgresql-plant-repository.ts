@@ -4,7 +4,7 @@ import {
   type GroupCommitPlantRepositoryOptions,
 } from '@plant-store/plant-repository-group-commit';
 import { readUri } from './connection-string.js';
-import { PostgresqlStorage } from './postgresql-storage.js';
+import { PostgresqlPlantStorage } from './postgresql-plant-storage.js';
 
 /** Options of {@link postgresqlPlantRepository}. Only `uri` is required. */
 export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
@@ -31,6 +31,6 @@ export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantReposi
 export function postgresqlPlantRepository(
   options: PostgresqlPlantRepositoryOptions,
 ): PlantRepository & PlantReader {
-  const storage = new PostgresqlStorage(readUri(options.uri), options.observer);
+  const storage = new PostgresqlPlantStorage(readUri(options.uri), options.observer);
   return new GroupCommitPlantRepository(storage, options);
 }

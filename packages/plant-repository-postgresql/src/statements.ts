@@ -42,9 +42,9 @@ export const LOOK_UP = `SELECT id, mark, is_kept, in_recovery, ${FLUSH}
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /**
- * Returns an insert. Its command tag has the number of the plants that it has inserted, so that neither the server nor the
- * driver handles rows of a reply. As a prepared statement, it takes half the time. The name is a digest of the text,
- * because the sessions of a connection pooler have the statements of others.
+ * Returns an insert. Its command tag counts the inserted plants, so that neither the server nor the driver handles rows of
+ * a reply. As a prepared statement, it takes half the time. The name is a digest of the text, because a connection pooler
+ * lends the sessions of others, with their statements.
  */
 function insertOf(columns: readonly string[], values: readonly string[]) {
   const text = `INSERT INTO plants (${columns}) SELECT ${values}
@@ -66,7 +66,7 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
   return {
     absent,
     columns,
-    /** Of one plant, without arrays: for a lone client, the server takes a fifth less time. */
+    /** Without arrays, the server takes a fifth less time for a lone client. */
     insertOne: insertOf(
       columns,
       columns.map((it, at) => `$${at + 1}::${COLUMNS[it]}`),
@@ -81,7 +81,7 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
         FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
       ) AS page ON true
       WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`,
-    /** Fails if an insert would, or a rule would discard it (`RETURNING`). Waits as its commit: for locks or standbys. */
+    /** Fails if an insert would, or if a rule would discard it (`RETURNING`). Waits for locks and standbys, as an insert does. */
     insertNothing: `SELECT ${SET_DURABLE};
       INSERT INTO plants (${columns}) SELECT ${columns} FROM plants WHERE false
         ON CONFLICT (id) DO NOTHING RETURNING mark;

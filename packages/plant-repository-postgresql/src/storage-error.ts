@@ -4,16 +4,16 @@ import { CREATE_TABLE, GRANT } from './table.js';
 
 /** What an error of a server means. */
 interface Meaning {
-  /** What it means, unless the next two say otherwise about an insert of one plant or of several. */
   readonly finding: StorageFinding | 'plant refused';
+  /** The finding of an insert of one plant, if it differs. */
   readonly alone?: 'id may exist';
-  /** If one of the plants may be the reason. */
+  /** The finding of an insert of several plants, if it differs: one of them may be the reason. */
   readonly inBatch?: 'batch refused';
   /** What operators read instead of the server's own text. */
   readonly sentence?: string;
-  /** The same, only if the statement carries plants, which the server's own text may quote. */
+  /** The same for a statement that carries plants, which the server's own text may quote. */
   readonly sentenceWithPlants?: string;
-  /** The statements with which an administrator corrects it. */
+  /** The statements with which an administrator can correct it. */
   readonly command?: string | undefined;
   /** Whether another connection may reach another server, or the server ends this one. */
   readonly reconnects?: true;
@@ -27,9 +27,9 @@ interface Meaning {
  */
 // biome-ignore format: a table
 const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
-  // Constraints and row-level security of an administrator, limits of size, what the code of a trigger does or calls.
+  // An administrator's constraints, triggers and row-level security; limits of size.
   [/^(?:2[01237]|2F|3[89]|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused', inBatch: 'batch refused' }],
-  // A trigger that raises an error can choose any code. The other classes pass.
+  // PL/pgSQL's RAISE may name any code. An error of the classes left out passes.
   [/^(?!40|53|55|57)\w+ exec_stmt_raise/, { finding: 'plant refused', inBatch: 'batch refused' }],
   // A permission, which may be missing in a trigger of one plant.
   [/^42501/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
@@ -39,7 +39,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^28/, { finding: 'credentials refused' }],
   // A standby, or a server that an administrator made read-only.
   [/^25006/, { finding: 'not now', sentence: 'the server is read-only', reconnects: true }],
-  // A deadlock; the statement timeout; a column that the next check misses, unless a trigger misses it.
+  // A deadlock; the statement timeout; a missing column that the next check finds, unless it is missing in a trigger.
   [/^(?:40(?!003)|57014|42703 \w*$)/, { finding: 'not now' }],
   [/^(?:26000|42P05)/, { finding: 'not now', isUnprepared: true }],
   // Startup, shutdown, the timeout of idle sessions.
@@ -47,7 +47,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^53100/, { finding: 'not now', sentence: 'the disk of the database is full' }],
   // No free connection; memory; an object in use.
   [/^(?:53|55(?!000))/, { finding: 'not now' }],
-  // PgBouncer while it holds a statement. If it has lost the server that carries one out, the code is the same.
+  // PgBouncer, for a statement that it has not sent on. When it loses a server that carries one out, only the text differs.
   [/^08P01 (?:query_wait_timeout$|server login has been failing)/, { finding: 'not now', sentence: 'PgBouncer has no connection to the server', reconnects: true }],
   [/^42P01/, { finding: 'unusable', sentence: 'the table plants does not exist. Create it and grant permissions on it', command: `${CREATE_TABLE};\n${GRANT}` }],
   [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique. Make it the primary key', command: 'ALTER TABLE plants ADD PRIMARY KEY (id);' }],

@@ -16,7 +16,7 @@ import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { readUri } from '../src/connection-string.js';
-import { PostgresqlStorage } from '../src/postgresql-storage.js';
+import { PostgresqlPlantStorage } from '../src/postgresql-plant-storage.js';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
@@ -186,7 +186,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END';
       CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
-    const storage = new PostgresqlStorage(readUri(uri));
+    const storage = new PostgresqlPlantStorage(readUri(uri));
     const { signal } = new AbortController();
     await storage.check(signal);
     await server.run('ALTER TABLE plants ADD COLUMN tag text');
@@ -205,7 +205,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     const uri = await created(`${CREATE_TABLE};
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
-    const storage = new PostgresqlStorage(readUri(uri));
+    const storage = new PostgresqlPlantStorage(readUri(uri));
     const { findings } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
     await storage.close();
     const skipped = {
@@ -221,7 +221,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       INSERT INTO plants (id, name, mark) VALUES (0, 'Fern', md5('')::uuid)`);
     await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
       GRANT SELECT (id) ON garden.plants TO plant_store`);
-    const storage = new PostgresqlStorage(readUri(uri));
+    const storage = new PostgresqlPlantStorage(readUri(uri));
     const { findings } = await storage.insert(batch({}), new AbortController().signal);
     await storage.close();
     expect(findings).to.equal('id may exist');

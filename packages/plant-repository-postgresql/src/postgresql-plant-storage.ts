@@ -19,7 +19,7 @@ import { readPage } from './read-page.js';
 import { StorageError } from './storage-error.js';
 
 /** The table `plants` of a PostgreSQL database. */
-export class PostgresqlStorage implements PlantStorage {
+export class PostgresqlPlantStorage implements PlantStorage {
   readonly place: string;
   readonly limits = { ordinary: 6, suspects: 4, stragglers: 0 };
   readonly #connections: Connections;
