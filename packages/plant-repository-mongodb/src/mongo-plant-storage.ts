@@ -58,7 +58,7 @@ export class MongoPlantStorage implements PlantStorage {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
     });
-    // The driver first reads files and resolves names; a close before that has no effect.
+    // The driver first reads files and resolves names. Until it has done so, a close has no effect.
     client.on('topologyOpening', () => {
       if (this.#isClosed) void client.close();
     });

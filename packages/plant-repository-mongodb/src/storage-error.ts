@@ -48,7 +48,7 @@ const MEANINGS = {
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
 } as const satisfies Readonly<Record<string, Meaning>>;
 
-/** An error of the storage that may be logged and shown: it has no credentials and nothing of a plant. */
+/** An error of the storage that may be logged and shown: it contains neither credentials nor plant data. */
 class StorageError extends Error {
   override readonly name = 'StorageError';
   readonly finding: StorageFinding;
@@ -68,8 +68,8 @@ export function storageError(row: keyof typeof MEANINGS, why = ''): StorageError
 }
 
 /**
- * Returns the error of a server's reply to an insert. Its message quotes the command and thus the plants. Only that of
- * Atlas does not, and nothing else says why.
+ * Returns the error of a server's reply to an insert, without the server's text, which quotes plants. The text of Atlas
+ * does not, and is the only thing that says why.
  */
 export function insertError({ code, codeName, errmsg }: Document): StorageError {
   const [finding, sentence] = meaningOf(`reply ${code}`) ?? ['unknown'];
@@ -108,7 +108,7 @@ function explainAlone(error: unknown): StorageError {
   return new StorageError(finding, sentence ?? messageOf(known ?? chain[0]));
 }
 
-/** Explains why no known server accepts writes. Returns `undefined` if one does. */
+/** Returns why no known server accepts writes; `undefined` if one does. */
 function explainTopology({ type, servers }: Topology): StorageError | undefined {
   const known = [...servers.values()];
   const errors = known.flatMap(({ error }) => (error ? explainAlone(error).message : []));
@@ -123,7 +123,7 @@ function explainTopology({ type, servers }: Topology): StorageError | undefined 
   return type === 'Single' ? storageError('not primary') : storageError('no primary', why);
 }
 
-/** Returns the name of the row for an error, if there is one. */
+/** Returns the row of an error, or a name that no row has. */
 function rowOf(error: Error): string {
   if (error instanceof MongoServerError) {
     return `${isReply(error) ? 'reply' : 'login'} ${error.code}`;
