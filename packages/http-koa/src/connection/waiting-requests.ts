@@ -12,7 +12,7 @@ const HEADERS_OF_ONE = 50;
 export class WaitingRequests {
   #onAll = 0;
 
-  /** Adds the weight of a request that begins to wait. A negative weight no longer waits. */
+  /** Adds the weight of a request that begins to wait, or subtracts it when it no longer waits. */
   add(weight: number): void {
     this.#onAll += weight;
   }

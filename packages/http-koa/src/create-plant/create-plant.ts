@@ -47,7 +47,7 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
     const body = complete ? arrivedBody(req) : await read(req);
     if (body.length === 0) throw new HttpError('BODY_MISSING');
     if (body.length > bodyLimit) throw tooLarge(bodyLimit);
-    // A body that was complete by now arrived at an unknown time after the start.
+    // It is unknown when a body arrived that was complete before it was read: at the start at the earliest.
     const deadlineFrom = complete ? exchange.startedAt : performance.now();
     return exchange.carryOut(async () => {
       const newPlant = parseNewPlant(body);
