@@ -216,6 +216,27 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(findings).to.deep.equal(['stored', skipped, 'stored']);
   });
 
+  const FAILURES = {
+    'raises its own error code': [`RAISE 'no' USING ERRCODE = 'ZZ001'`, 'plant refused'],
+    'lacks a permission': ['INSERT INTO gate DEFAULT VALUES', 'unusable'],
+  } as const;
+
+  for (const [what, [statement, finding]] of Object.entries(FAILURES)) {
+    it(`may have a trigger that ${what} for one plant: smaller batches find it`, async () => {
+      const uri = await created(`${CREATE_TABLE}; CREATE TABLE gate ();
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; RETURN NEW; END$$;
+        CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 0) EXECUTE FUNCTION fail()`);
+      const storage = new PostgresqlPlantStorage(readUri(uri));
+      const { signal } = new AbortController();
+      const together = await storage.insert(batch({}, {}), signal);
+      const alone = await storage.insert(batch({}), signal);
+      await storage.close();
+      expect(together.findings).to.equal('batch refused');
+      const [found] = [alone.findings].flat();
+      expect(typeof found === 'object' ? found.finding : found).to.equal(finding);
+    });
+  }
+
   it('has no unknown outcome after an insert of no row', async () => {
     const uri = await created(`${CREATE_TABLE};
       INSERT INTO plants (id, name, mark) VALUES (0, 'Fern', md5('')::uuid)`);
