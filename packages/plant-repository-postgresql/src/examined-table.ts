@@ -9,14 +9,14 @@ export class ExaminedTable {
   /** For the columns that were found. */
   statements = statementsFor([]);
   readonly #user: string | undefined;
-  readonly #observer: StorageObserver;
+  readonly #observe: StorageObserver;
   /** Checks run every second and would repeat each warning. */
   readonly #warned = new Set<string>();
 
   /** @param user The role of the service. */
-  constructor(user: string | undefined, observer: StorageObserver) {
+  constructor(user: string | undefined, observe: StorageObserver) {
     this.#user = user;
-    this.#observer = observer;
+    this.#observe = observe;
   }
 
   /** Waits for no lock. Rejects if the table cannot keep plants. Resolves with whether a standby was read. */
@@ -38,6 +38,6 @@ export class ExaminedTable {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     const fix = command?.replace('$USER', `"${this.#user}"`);
-    this.#observer({ type: 'storage warning', message, ...(fix && { command: fix }) });
+    this.#observe({ type: 'storage warning', message, ...(fix && { command: fix }) });
   }
 }

@@ -27,11 +27,11 @@ export class PostgresqlPlantStorage implements PlantStorage {
   readonly #healthCheck: HealthCheck;
   readonly #inserts: Inserts;
 
-  constructor(uri: ParsedUri, observer: StorageObserver = () => undefined) {
+  constructor(uri: ParsedUri, observe: StorageObserver = () => undefined) {
     const { host, port, user } = new Client(uri);
     this.place = `the database at ${host}:${port}`;
     this.#connections = new Connections(uri, this.limits.ordinary + this.limits.suspects);
-    this.#table = new ExaminedTable(user, observer);
+    this.#table = new ExaminedTable(user, observe);
     this.#inserts = new Inserts(this.#connections, this.#table);
     this.#healthCheck = new HealthCheck(this.#connections, this.#table);
     for (const message of uri.withoutEffect) this.#table.warn({ message });
