@@ -9,14 +9,15 @@ export function eachField<Value>(of: (field: keyof Plant) => Value) {
   return { name: of('name'), tag: of('tag') } satisfies Record<keyof Plant, Value>;
 }
 
+const FIELDS = Object.values(eachField((it) => it));
+
 /**
  * Returns the row of a plant. A `text` column can hold any string that does not contain U+0000. When a field has one,
  * `\0` stands for U+0000 and `\\` for a backslash in every field, and the version of the mark is 8 instead of 4.
  */
 export function rowOf({ plant, mark }: MarkedPlant): PlantRow {
-  const fields = eachField((it) => plant[it] ?? null);
-  const row = { id: `${plant.id}`, ...fields, mark };
-  if (!Object.values(fields).some((it) => it?.includes('\0'))) return row;
+  const row = { id: `${plant.id}`, ...eachField((it) => plant[it] ?? null), mark };
+  if (!FIELDS.some((it) => row[it]?.includes('\0'))) return row;
   const escapedFields = eachField((it) => row[it] && escaped(row[it]));
   return { ...row, ...escapedFields, mark: version(mark, '8') };
 }
@@ -25,7 +26,7 @@ export function rowOf({ plant, mark }: MarkedPlant): PlantRow {
 export function plantOf(row: PlantRow): Required<NewPlantFields> {
   const isEscaped = row.mark?.[14] === '8';
   const stored = eachField((it) => row[it] ?? undefined);
-  const isUnknown = isEscaped && Object.values(stored).some((it = '') => hasOtherEscape(it));
+  const isUnknown = isEscaped && FIELDS.some((it) => hasOtherEscape(stored[it] ?? ''));
   const texts = isEscaped ? eachField((it) => stored[it] && unescaped(stored[it])) : stored;
   const { name, ...others } = texts;
   if (name !== undefined && !isUnknown) return { id: BigInt(row.id), name, ...others };
