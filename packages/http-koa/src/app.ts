@@ -5,7 +5,7 @@ import type { DescriptionOptions } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health-routes.js';
 import { plainPath, positiveInteger } from './options.js';
-import { type Respond, responding } from './request/exchange.js';
+import { createRespond, type Respond } from './request/exchange.js';
 import { HttpError } from './request/failures.js';
 import type { HttpObserver } from './request/http-observer.js';
 import { type Routes, serveRoutes } from './request/routes.js';
@@ -47,7 +47,7 @@ export function createApp(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): KoaApplication {
-  return appOf(routesOf(dependencies, options), respondingOf(dependencies, options));
+  return appOf(routesOf(dependencies, options), respondOf(dependencies, options));
 }
 
 /** Creates an application that serves routes, and responds to other requests with a failure. */
@@ -75,18 +75,15 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  return serveRoutes(routesOf(dependencies, options), respondingOf(dependencies, options));
+  return serveRoutes(routesOf(dependencies, options), respondOf(dependencies, options));
 }
 
 function refusePath(): never {
   throw new HttpError('PATH_NOT_FOUND');
 }
 
-function respondingOf(
-  { observer }: AppDependencies,
-  { maxInFlight = 1000 }: RoutesOptions,
-): Respond {
-  return responding(observer, positiveInteger('maxInFlight', maxInFlight));
+function respondOf({ observer }: AppDependencies, { maxInFlight = 1000 }: RoutesOptions): Respond {
+  return createRespond(observer, positiveInteger('maxInFlight', maxInFlight));
 }
 
 function routesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { type AppDependencies, appOf } from './app.js';
 import { healthRoutes } from './health-routes.js';
-import { responding } from './request/exchange.js';
+import { createRespond } from './request/exchange.js';
 import type { HttpObserver } from './request/http-observer.js';
 
 /** The health check, the metrics and the observer of the management listener. */
@@ -26,5 +26,5 @@ export function createManagementApp({ ready, metrics, observer }: ManagementDepe
     ended() {},
     failed: (it) => observer.failed(it),
   };
-  return appOf(routes, responding(failuresOnly, Number.POSITIVE_INFINITY));
+  return appOf(routes, createRespond(failuresOnly, Number.POSITIVE_INFINITY));
 }

@@ -16,7 +16,7 @@ const CLOSE_GRACE_MS = 500;
 /** What the connections of a server share. */
 export interface SharedState {
   readonly turn: EventLoopTurn;
-  readonly waiting: WaitingRequests;
+  readonly waitingOnAll: WaitingRequests;
   /** Reads no connection until this turn of the event loop is over. */
   pauseReading(): void;
 }
@@ -30,14 +30,13 @@ export class Connection {
   readonly #shared: SharedState;
   /** The response to the last request that was read. */
   #last: LingeringResponse | undefined;
-  /** The weight of its requests that wait. */
-  #waiting = 0;
+  #waitingWeight = 0;
   #hasFailed = false;
 
   constructor(socket: Socket, shared: SharedState) {
     this.#socket = socket;
     this.#shared = shared;
-    socket.once('close', () => this.#countWaiting(-this.#waiting));
+    socket.once('close', () => this.#countWaiting(-this.#waitingWeight));
   }
 
   /** Whether responses can still be sent. */
@@ -47,9 +46,10 @@ export class Connection {
 
   /**
    * Adds the response to a request that was read. After all earlier responses and this turn of the event loop, resolves with
-   * whether the request may begin: not if the connection has been closed.
+   * whether the request may begin: not if the connection has been closed. Node.js closes no response behind the first, so
+   * after a close, the requests behind that never resume: they are left to the garbage collector.
    */
-  async mayBegin(response: LingeringResponse): Promise<boolean> {
+  async enqueue(response: LingeringResponse): Promise<boolean> {
     const earlier = this.#owed;
     this.#last = response;
     if (earlier) await this.#wait(weightOf(response.req), earlier);
@@ -111,15 +111,15 @@ export class Connection {
   /** Waits until the earlier response is sent, or cuts the connection off if too many requests wait. */
   async #wait(weight: number, earlier: LingeringResponse): Promise<void> {
     this.#countWaiting(weight);
-    if (this.#waiting > this.#shared.waiting.maxOnEach) return this.#cutOff();
+    if (this.#waitingWeight > this.#shared.waitingOnAll.maxOnEach) return this.#cutOff();
     await whenSent(earlier);
     // Once it has closed, none is counted any more.
     if (this.isOpen) this.#countWaiting(-weight);
   }
 
   #countWaiting(weight: number): void {
-    this.#waiting += weight;
-    this.#shared.waiting.add(weight);
+    this.#waitingWeight += weight;
+    this.#shared.waitingOnAll.add(weight);
   }
 
   /**
@@ -137,7 +137,7 @@ export class Connection {
   }
 }
 
-/** Resolves when a response is sent, or its connection is closed. */
+/** Resolves when a response is sent, or its connection is closed before that. */
 function whenSent(response: LingeringResponse): Promise<void> {
   return new Promise((resolve) => void response.once('close', resolve));
 }

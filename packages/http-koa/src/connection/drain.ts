@@ -4,8 +4,8 @@ import { Server as NetServer } from 'node:net';
 import type { Connection } from './connection.js';
 import type { EventLoopTurn } from './event-loop-turn.js';
 
-/** While stopping, idle connections stay open for this long, so that a request on its way gets a response that closes. */
-const IDLE_GRACE_MS = 1000;
+/** While stopping, idle connections are closed this often: a request on its way to one still gets a response that closes. */
+const CLOSE_IDLE_EVERY_MS = 1000;
 
 /** Implements `DrainableServer.drain`. The caller makes the response to every further request close its connection. */
 export async function drain(
@@ -23,7 +23,7 @@ export async function drain(
   NetServer.prototype.close.call(server);
   const grace = setInterval(() => {
     for (const connection of connections.values()) connection.closeIfIdle();
-  }, IDLE_GRACE_MS);
+  }, CLOSE_IDLE_EVERY_MS);
   await closed;
   clearInterval(grace);
   clearTimeout(limit);

@@ -1,6 +1,9 @@
 /** Requests wait at most this long for a burst of new connections to end. */
 const MAX_WAIT_MS = 50;
-/** After this many turns without a new connection, none waits to be accepted. */
+/**
+ * After this many turns without a new connection, none waits to be accepted. Requests need only one such turn: a
+ * connection that they overtake is served next, but one that waits when the listener closes is reset.
+ */
 const QUIET_TURNS = 3;
 
 /**

@@ -32,7 +32,7 @@ export interface ServerOptions {
 export interface DrainableServer extends Server<typeof OwnRequest> {
   /**
    * Stops: accepts waiting connections, responds to every request that has arrived, and closes each connection after its
-   * last response, or a second without a request. Cuts off the others after the time limit. Resolves when all are closed.
+   * last response. Closes idle ones once a second, and all others after the time limit. Resolves when all are closed.
    */
   drain(timeLimitMs: number): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function createServer(
   const connections = new Map<Socket, Connection>();
   const turn = new EventLoopTurn();
   const pauseReading = () => pauseForThisTurn(connections.keys());
-  const shared = { turn, waiting: new WaitingRequests(), pauseReading };
+  const shared = { turn, waitingOnAll: new WaitingRequests(), pauseReading };
   let isStopping = false;
 
   /**
@@ -66,7 +66,7 @@ export function createServer(
    *
    *     reading ─► request, as soon as its headers have arrived
    *        │          ├─ too many wait ─► closed at once (`WaitingRequests`)
-   *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.mayBegin`)
+   *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.enqueue`)
    *        │             ├─ closed meanwhile ─► never begins
    *        │             ├─ refused (`checkHttp`) ─► response that closes
    *        │             └─ Koa ─► response
@@ -85,7 +85,8 @@ export function createServer(
     if (!connection?.isOpen) return abandon(request, response);
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) connection.closeAfter(response);
-    if (!(await connection.mayBegin(response))) return;
+    const mayBegin = await connection.enqueue(response);
+    if (!mayBegin) return;
     try {
       checkHttp(request);
       handle(request, response);

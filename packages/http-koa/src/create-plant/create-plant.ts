@@ -78,7 +78,7 @@ function checkBody(request: IncomingMessage, response: ServerResponse, limit: nu
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED', rule);
   }
   if (request instanceof OwnRequest && !announcesBody(request)) throw new HttpError('BODY_MISSING');
-  // Node.js discards the body once other middleware has responded.
+  // Node.js discards the body once a host has responded. Only the observer sees this failure.
   if (hasResponded(response)) throw new HttpError('REQUEST_TIMEOUT');
   if (request.readableDidRead) throw new Error(ALREADY_READ);
   if (request.errored) throw request.errored;

@@ -18,14 +18,14 @@ const CLIENT_GONE = 499;
 /** Handles one method of a path. Rejects with an error that `failures` lists; any other error is a bug. */
 export type Operation = (exchange: Exchange) => Response | Promise<Response>;
 
-/** Turns operations into middleware. */
+/** Turns an operation into middleware. */
 export type Respond = (operation: Operation) => Middleware;
 
 /**
  * Returns a function that creates middleware, which responds to each request with an operation, and reports its beginning
  * and its end. All middleware of one function shares the limit of what is in flight.
  */
-export function responding(observer: HttpObserver, maxInFlight: number): Respond {
+export function createRespond(observer: HttpObserver, maxInFlight: number): Respond {
   const inFlight = new InFlight(maxInFlight);
   return (operation) =>
     async function respond(ctx) {
@@ -49,6 +49,7 @@ export function responding(observer: HttpObserver, maxInFlight: number): Respond
       observer.ended({
         method: countedMethod(ctx.req.method),
         route: ctx._matchedRoute,
+        // Of the response that a host has sent instead, or that Koa will send.
         status: !hasResponded(ctx.res) && !ctx.writable ? CLIENT_GONE : ctx.status,
         error: response.failure?.error,
         durationMs: performance.now() - startedAt,
@@ -113,9 +114,9 @@ export class Exchange {
     return this.client;
   }
 
-  /** Runs work that may store a plant, unless too much is in flight, or other middleware has already responded. */
+  /** Runs work that may store a plant, for whatever client, unless too much is in flight, or a host has already responded. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
-    // The client already has another response: this error only stops the operation.
+    // The client already has another response: this failure stops the operation, and only the observer sees it.
     if (hasResponded(this.ctx.res)) throw new HttpError('REQUEST_TIMEOUT');
     return this.#inFlight.run(work);
   }

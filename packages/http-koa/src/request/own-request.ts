@@ -12,7 +12,8 @@ export class OwnRequest extends IncomingMessage {
   #joined: Buffer | undefined;
   #joinedLength = 0;
 
-  /** Joins small chunks that can wait. Node.js calls this with each chunk of the body, and with `null` after the last. */
+  /** Joins small chunks that can wait. Node.js calls this with each chunk of the body, and with `null` after the last,
+   * and stops reading when it returns false. */
   override push(chunk: Buffer | null): boolean {
     const canWait = this.isReadWhole || this.readableLength > 0;
     if (canWait && chunk !== null && chunk.length < SMALL_CHUNK) return this.#join(chunk);

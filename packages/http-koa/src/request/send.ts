@@ -38,7 +38,7 @@ export function hasResponded({ headersSent, writableEnded }: ServerResponse): bo
   return headersSent || writableEnded;
 }
 
-/** Sends a response. Closes the connection afterwards unless the body was read: the next request begins after it. */
+/** Sends a response. Closes the connection afterwards unless the body was read: an unread body stands before the next request. */
 export function send(ctx: Context, response: Response, requestId: string): void {
   const { req, res } = ctx;
   const isRead = !announcesBody(req) || (req.complete && req.readableLength === 0);
