@@ -36,7 +36,7 @@ export class Attempt implements PlantBatch {
 
   take(): readonly PendingPlant[] {
     if (this.sent) return this.sent;
-    this.sent = this.plants.filter(({ isSettled }) => !isSettled);
+    this.sent = this.plants.filter(isUnsettled);
     for (const plant of this.sent) plant.beginInsert();
     this.#attempts.start(this, this.sent);
     return this.sent;
@@ -97,9 +97,14 @@ export class Attempts {
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();
-    const left = Math.max(...plants.map(({ call }) => call.deadline)) - now;
-    if (this.#stragglers === 0 && !plants.some(({ isSuspect }) => isSuspect)) return left;
-    const oldest = Math.min(...plants.map(({ call }) => call.addedAt));
+    let [deadline, oldest, isLimited] = [now, now, this.#stragglers > 0];
+    for (const { call, isSuspect } of plants) {
+      deadline = Math.max(deadline, call.deadline);
+      oldest = Math.min(oldest, call.addedAt);
+      isLimited ||= isSuspect;
+    }
+    const left = deadline - now;
+    if (!isLimited) return left;
     const waited = now - Math.max(oldest, this.#latestSentAt);
     return Math.min(left, 2 * Math.max(this.#timeoutMs, waited));
   }
@@ -133,7 +138,7 @@ export class Attempts {
     attempt.stopTimer();
     if (attempt.state === 'straggler') this.#stragglers -= 1;
     const isQueuedAgain = attempt.state === 'straggler' || this.#timedOut.delete(attempt);
-    const pending = isQueuedAgain ? [] : attempt.plants.filter((it) => !it.isSettled);
+    const pending = isQueuedAgain ? [] : attempt.plants.filter(isUnsettled);
     if (pending.length > 0) {
       await new Promise<void>((resolve) => this.#clock.after(pauseMs(pending), resolve));
       this.#insertAgain(pending);
@@ -152,6 +157,10 @@ export class Attempts {
       attempt.releaseSlot();
     }
   }
+}
+
+function isUnsettled({ isSettled }: PendingPlant): boolean {
+  return !isSettled;
 }
 
 /** The pause doubles with each error reply, because the server may be limiting the rate. */

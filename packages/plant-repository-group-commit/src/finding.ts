@@ -83,9 +83,10 @@ interface PlantRefused {
   readonly reason: string;
 }
 
-type PlantFacts = IdExists | PlantRefused;
+/** What a server adds to a finding about one plant. */
+export type PlantFacts = IdExists | PlantRefused;
 
-/** A finding without facts about a single plant. */
+/** A finding without such facts. */
 export type StorageFinding = Exclude<Finding, PlantFacts['finding']>;
 
 /** What an insert finds out about one plant: a finding, and what the server adds to it. */

@@ -2,7 +2,7 @@ import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
-import { answersOf, needsLookUp, type PlantFinding } from './finding.js';
+import { answersOf, needsLookUp, type PlantFacts } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
@@ -164,15 +164,16 @@ export class GroupCommit {
     for (const [at, plant] of sent.entries()) {
       const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
       plant.endInsert(found, error, sent.length);
-      if (plant.isSettled) this.#reportRefusal(plant, found);
-      else if (needsLookUp(found)) toLookUp.push(plant);
+      if (typeof found === 'object' && plant.isSettled) this.#reportRefusal(plant, found);
+      if (plant.isSettled) continue;
+      if (needsLookUp(found)) toLookUp.push(plant);
       else if (answersOf(found).mustAct === 'administrator') this.#rejectUnwritten(plant);
     }
     return toLookUp;
   }
 
-  #reportRefusal({ plant: { id } }: PendingPlant, found: PlantFinding): void {
-    if (typeof found !== 'object' || found.finding !== 'plant refused') return;
+  #reportRefusal({ plant: { id } }: PendingPlant, found: PlantFacts): void {
+    if (found.finding !== 'plant refused') return;
     const { code, reason } = found;
     this.#options.observer({ type: 'plant refused', id, code, reason });
   }
