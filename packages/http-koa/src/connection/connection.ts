@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
 import type { EventLoopTurn } from './event-loop-turn.js';
 import type { LingeringResponse } from './lingering-response.js';
-import { type WaitingRequests, weightOf } from './waiting-requests.js';
+import { type WaitingWeight, weightOf } from './waiting-weight.js';
 
-/** The failures for Node.js's error codes. Any other code means a malformed request. */
+/** The failures for Node.js's error codes. Any other means a malformed request, or a socket that can send no response. */
 const FAILURE_CODES: ReadonlyMap<string, FailureCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
@@ -16,14 +16,15 @@ const CLOSE_GRACE_MS = 500;
 /** What the connections of a server share. */
 export interface SharedState {
   readonly turn: EventLoopTurn;
-  readonly waitingOnAll: WaitingRequests;
+  readonly waitingOnAll: WaitingWeight;
   /** Reads no connection until this turn of the event loop is over. */
   pauseReading(): void;
 }
 
 /**
- * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. Two more are
- * elsewhere: `send` closes after a request whose body was not read, and `drain` at its time limit.
+ * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. `send` closes
+ * after a request whose body was not read, `drain` at its time limit, and Node.js when a connection is idle for too long or
+ * when a client closes it.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -45,19 +46,23 @@ export class Connection {
   }
 
   /**
-   * Adds the response to a request that was read. After all earlier responses and this turn of the event loop, resolves with
-   * whether the request may begin: not if the connection has been closed. Node.js closes no response behind the first, so
-   * after a close, the requests behind that never resume: they are left to the garbage collector.
+   * Adds the response to a request that was read. After all earlier responses and this turn of the event loop
+   * (`EventLoopTurn`), resolves with whether the request may begin: not if the connection has been closed. Node.js closes no
+   * response behind the first, so after a close, the next request resumes and does not begin, and those behind it are left
+   * to the garbage collector.
    */
   async enqueue(response: LingeringResponse): Promise<boolean> {
-    const earlier = this.#owed;
+    const earlier = this.#lastOwed;
     this.#last = response;
     if (earlier) await this.#wait(weightOf(response.req), earlier);
     await this.#shared.turn.whenOver();
     return this.isOpen;
   }
 
-  /** Closes after this response, which says so. The requests that wait for it never begin. */
+  /**
+   * Closes after this response, which says so, and before the requests that wait for it. Has no effect once its headers are
+   * sent: `closeIfIdle` closes these connections when the server stops.
+   */
   closeAfter(response: LingeringResponse): void {
     response.shouldKeepAlive = false;
   }
@@ -69,12 +74,13 @@ export class Connection {
 
   /** Closes at once, unless a response is owed. */
   closeIfIdle(): void {
-    if (!this.#owed) this.#socket.destroy();
+    if (!this.#lastOwed) this.#socket.destroy();
   }
 
   /**
    * Closes because of an error of Node.js's parser or time limits, and reads no further. Only the first is reported: in the
-   * response to the request whose body it interrupts, otherwise after all responses owed.
+   * response to the request whose body it interrupts, otherwise after all responses owed. None is reported once that response
+   * was sent, or before the first byte.
    *
    * @param textOf Reports the failure of a request that could not be read, and returns the text of its response.
    */
@@ -86,10 +92,10 @@ export class Connection {
     this.#hasFailed = true;
     const failure = new HttpError(FAILURE_CODES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST');
     failure.cause = cause;
-    const owed = this.#owed;
+    const owed = this.#lastOwed;
     const isBodyArriving = this.#last?.req.complete === false;
     if (isBodyArriving && owed) {
-      // Whoever reads the body gets this error, and responds with it.
+      // Whoever reads the body gets this error, and responds with it: `OwnRequest` keeps the socket for that.
       this.closeAfter(owed);
       owed.req.destroy(failure);
     } else if (isBodyArriving || socket.bytesRead === 0) {
@@ -104,7 +110,7 @@ export class Connection {
   }
 
   /** The last response, unless it was sent: then none is owed. */
-  get #owed(): LingeringResponse | undefined {
+  get #lastOwed(): LingeringResponse | undefined {
     return this.#last?.writableFinished === false ? this.#last : undefined;
   }
 

@@ -21,10 +21,10 @@ export async function drain(
   await turn.whenAllAccepted(timeLimitMs / 2);
   // The HTTP server's own `close` would cut off idle connections at once, and responses that are not read yet.
   NetServer.prototype.close.call(server);
-  const grace = setInterval(() => {
+  const closingIdle = setInterval(() => {
     for (const connection of connections.values()) connection.closeIfIdle();
   }, CLOSE_IDLE_EVERY_MS);
   await closed;
-  clearInterval(grace);
+  clearInterval(closingIdle);
   clearTimeout(limit);
 }

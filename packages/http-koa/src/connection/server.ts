@@ -12,7 +12,7 @@ import { Connection } from './connection.js';
 import { drain } from './drain.js';
 import { EventLoopTurn } from './event-loop-turn.js';
 import { LingeringResponse } from './lingering-response.js';
-import { WaitingRequests } from './waiting-requests.js';
+import { WaitingWeight } from './waiting-weight.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -57,15 +57,15 @@ export function createServer(
   const connections = new Map<Socket, Connection>();
   const turn = new EventLoopTurn();
   const pauseReading = () => pauseForThisTurn(connections.keys());
-  const shared = { turn, waitingOnAll: new WaitingRequests(), pauseReading };
+  const shared = { turn, waitingOnAll: new WaitingWeight(), pauseReading };
   let isStopping = false;
 
   /**
    * Serves a request that was read. Node.js would start every request at once; here, each waits for its place in the life of
-   * its connection. Node.js reads on all the while:
+   * its connection, while Node.js reads further ones:
    *
    *     reading ─► request, as soon as its headers have arrived
-   *        │          ├─ too many wait ─► closed at once (`WaitingRequests`)
+   *        │          ├─ too many wait ─► closed at once (`WaitingWeight`)
    *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.enqueue`)
    *        │             ├─ closed meanwhile ─► never begins
    *        │             ├─ refused (`checkHttp`) ─► response that closes

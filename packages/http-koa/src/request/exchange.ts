@@ -21,6 +21,56 @@ export type Operation = (exchange: Exchange) => Response | Promise<Response>;
 /** Turns an operation into middleware. */
 export type Respond = (operation: Operation) => Middleware;
 
+/** Counts the operations in flight, and refuses further ones above a maximum. */
+class InFlight {
+  #count = 0;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  async run(work: () => Promise<Response>): Promise<Response> {
+    if (this.#count >= this.#max) throw new HttpError('OVERLOADED');
+    this.#count += 1;
+    try {
+      return await work();
+    } finally {
+      this.#count -= 1;
+    }
+  }
+}
+
+/** One request to the routes, until its response. */
+export class Exchange {
+  readonly ctx: Context;
+  readonly requestId: string;
+  /** When the request began, in milliseconds since the process started (`performance.now()`). */
+  readonly startedAt = performance.now();
+  /** The client whose token was verified; `undefined` before. */
+  client: Client | undefined;
+  readonly #inFlight: InFlight;
+
+  constructor(ctx: Context, inFlight: InFlight) {
+    this.ctx = ctx;
+    this.requestId = requestIdOf(ctx.req);
+    this.#inFlight = inFlight;
+  }
+
+  /** Resolves with the client whose token the request carries. Rejects with an `HttpError`, or as `verify` does. */
+  async authenticate(verifier: TokenVerifier): Promise<Client> {
+    this.client = await verifier.verify(bearerToken(this.ctx.req));
+    return this.client;
+  }
+
+  /** Runs work that may store a plant, unless too much is in flight, or a host has already responded. */
+  async carryOut(work: () => Promise<Response>): Promise<Response> {
+    // The client already has another response: this failure stops the operation, and only the observer sees it.
+    if (hasResponded(this.ctx.res)) throw new HttpError('REQUEST_TIMEOUT');
+    return this.#inFlight.run(work);
+  }
+}
+
 /**
  * Returns a function that creates middleware, which responds to each request with an operation, and reports its beginning
  * and its end. All middleware of one function shares the limit of what is in flight.
@@ -70,54 +120,4 @@ function report(failure: ServiceFailure, ctx: Context, observer: HttpObserver): 
   // Koa's default listener would print the failure a second time.
   const listens = app.listeners('error').some((listener) => listener !== app.onerror);
   if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
-}
-
-/** Counts the operations in flight, and refuses further ones above a maximum. */
-class InFlight {
-  #count = 0;
-  readonly #max: number;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  async run(work: () => Promise<Response>): Promise<Response> {
-    if (this.#count >= this.#max) throw new HttpError('OVERLOADED');
-    this.#count += 1;
-    try {
-      return await work();
-    } finally {
-      this.#count -= 1;
-    }
-  }
-}
-
-/** One request to the routes, until its response. */
-export class Exchange {
-  readonly ctx: Context;
-  readonly requestId: string;
-  /** When the request began, in milliseconds since the process started (`performance.now()`). */
-  readonly startedAt = performance.now();
-  /** The client whose token was verified; `undefined` before. */
-  client: Client | undefined;
-  readonly #inFlight: InFlight;
-
-  constructor(ctx: Context, inFlight: InFlight) {
-    this.ctx = ctx;
-    this.requestId = requestIdOf(ctx.req);
-    this.#inFlight = inFlight;
-  }
-
-  /** Resolves with the client whose token the request carries. Rejects with an `HttpError`, or as `verify` does. */
-  async authenticate(verifier: TokenVerifier): Promise<Client> {
-    this.client = await verifier.verify(bearerToken(this.ctx.req));
-    return this.client;
-  }
-
-  /** Runs work that may store a plant, for whatever client, unless too much is in flight, or a host has already responded. */
-  async carryOut(work: () => Promise<Response>): Promise<Response> {
-    // The client already has another response: this failure stops the operation, and only the observer sees it.
-    if (hasResponded(this.ctx.res)) throw new HttpError('REQUEST_TIMEOUT');
-    return this.#inFlight.run(work);
-  }
 }

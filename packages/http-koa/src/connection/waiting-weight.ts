@@ -9,7 +9,7 @@ const FEW = 10;
 const HEADERS_OF_ONE = 50;
 
 /** Bounds the memory of the requests that wait for earlier responses, on all connections of a server. */
-export class WaitingRequests {
+export class WaitingWeight {
   #onAll = 0;
 
   /** Adds the weight of a request that begins to wait, or subtracts it when it no longer waits. */
