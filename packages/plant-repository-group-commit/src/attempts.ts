@@ -22,8 +22,8 @@ export class Attempt implements PlantBatch {
   sent: readonly PendingPlant[] | undefined;
   /** When they were sent, by the clock. */
   sentAt = Number.POSITIVE_INFINITY;
-  /** See {@link Attempts}. */
-  state: 'waiting' | 'in flight' | 'timed out' | 'straggler' = 'waiting';
+  /** Whether it has released its slot while it is still in flight: see {@link Attempts}. */
+  isStraggler = false;
   stopTimer: () => void = () => undefined;
   readonly #attempts: Attempts;
 
@@ -111,10 +111,8 @@ export class Attempts {
 
   /** Records that an attempt's plants are being sent, and starts its timeout. */
   start(attempt: Attempt, sent: readonly PendingPlant[]): void {
-    attempt.state = 'in flight';
     attempt.sentAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
-      attempt.state = 'timed out';
       const cause = new NoResponseError();
       for (const plant of sent) {
         plant.recordCause(cause);
@@ -136,8 +134,8 @@ export class Attempts {
   /** An attempt has ended, and its plants know what it has found. Releases its slot, after the pause if there is one. */
   async end(attempt: Attempt): Promise<void> {
     attempt.stopTimer();
-    if (attempt.state === 'straggler') this.#stragglers -= 1;
-    const isQueuedAgain = attempt.state === 'straggler' || this.#timedOut.delete(attempt);
+    if (attempt.isStraggler) this.#stragglers -= 1;
+    const isQueuedAgain = attempt.isStraggler || this.#timedOut.delete(attempt);
     const pending = isQueuedAgain ? [] : attempt.plants.filter(isUnsettled);
     if (pending.length > 0) {
       await new Promise<void>((resolve) => this.#clock.after(pauseMs(pending), resolve));
@@ -152,7 +150,7 @@ export class Attempts {
       if (this.#stragglers >= this.#limits.stragglers) return;
       if (attempt.sentAt >= this.#latestSentAt) continue;
       this.#timedOut.delete(attempt);
-      attempt.state = 'straggler';
+      attempt.isStraggler = true;
       this.#stragglers += 1;
       attempt.releaseSlot();
     }

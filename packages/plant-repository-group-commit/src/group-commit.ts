@@ -36,9 +36,9 @@ export interface GroupCommitOptions {
  *
  *     at its deadline, from anywhere ─> unavailable, or unknown if an insert may have written it
  *
- * An {@link InsertQueue} groups plants into batches. An {@link Attempt} is one insert of a batch, from leaving the queue to
- * its end, with the look-up that may follow. A plant is inserted again with the same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
- * own mark means stored, any other means taken.
+ * An {@link InsertQueue} groups plants into batches, and an {@link Attempt} is one insert of a batch. A plant is inserted
+ * again with the same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the
+ * plant's own mark means stored, any other means taken.
  *
  * An attempt without a reply is abandoned only when its connection is considered lost. Until then, its plants are
  * inserted again, and a late reply counts like any other.
@@ -158,8 +158,8 @@ export class GroupCommit {
     const { observer, clock } = this.#options;
     const durationMs = clock.now() - sentAt;
     observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
-    const isReply = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
-    if (isReply) this.#attempts.countReply(sentAt);
+    const isConclusive = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
+    if (isConclusive) this.#attempts.countReply(sentAt);
     const toLookUp: PendingPlant[] = [];
     for (const [at, plant] of sent.entries()) {
       const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');

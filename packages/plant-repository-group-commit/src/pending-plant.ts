@@ -93,7 +93,7 @@ export class PendingPlant implements MarkedPlant {
     if (mustAct === 'batch') this.suspect(together);
     if (typeof found !== 'object') return;
     if (found.finding === 'id exists') this.idExists(found.committedMark);
-    else if (!this.isPossiblyWritten) {
+    if (found.finding === 'plant refused' && !this.isPossiblyWritten) {
       const message = `the database refuses a plant that the service accepts (${found.code})`;
       this.#settle(new Error(message));
     }

@@ -64,8 +64,8 @@ export interface PlantStorage {
   /**
    * Inserts each plant of a batch whose id is free, durably and independently of the others.
    *
-   * Resolves once a server has replied, even if the server ended the insert: after `timeLimitMs`, because a row was
-   * locked, or on an administrator's request. A finding that means "not written" is true only if the server has rolled
+   * Resolves once a server has replied with a result or an error, even if it ended the insert: after `timeLimitMs`, because
+   * a row was locked, or on an administrator's request. A finding that means "not written" is true only if the server has rolled
    * the plant back, and will not write it later.
    *
    * Rejects when the insert ends without a reply, because its connection has failed or `signal` has aborted. If `take` was
@@ -95,7 +95,8 @@ export interface PlantStorage {
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
-   * Rejects if an insert would be rejected now, or if no write is acknowledged before `signal` aborts. Writes nothing.
+   * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing. An insert
+   * without a reply counts as lost after ten seconds in which checks succeed, so a check must wait for what inserts wait for.
    *
    * @param signal As for {@link page}.
    */

@@ -13,12 +13,12 @@ export type StorageEvent =
       readonly error: StorageUnavailableError;
     }
   | {
-      /** One insert of several plants has ended, whatever the outcome of each. */
+      /** One insert of some plants has ended, whatever the outcome of each. */
       readonly type: 'batch written';
       readonly plants: number;
       /** Milliseconds from starting the insert until it was acknowledged or abandoned. */
       readonly durationMs: number;
-      /** The error of the insert as a whole; `undefined` when there was none. */
+      /** Why plants of it were not stored, or may not be; `undefined` without such a plant. */
       readonly failure?: unknown;
     }
   | {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
+import { confirmedTime } from './read-page.js';
 import { codeOf, storageError } from './storage-error.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 import type { Warnings } from './warnings.js';
@@ -119,21 +120,27 @@ export class CollectionCheck {
   }
 
   /**
-   * Rejects when an insert would be refused. If the user has the `update` permission, it waits for locks, the journal and a
-   * majority, as an insert would. Writes nothing.
+   * Rejects when an insert would be refused, or is not acknowledged in time. Writes nothing. Without the `update` permission,
+   * it waits for a majority only, and not for a lock of the collection or the journal.
    */
   async #expectWritable(permits: Permissions, signal: AbortSignal): Promise<void> {
     const { collection } = this.#options;
-    if (permits('update', collection)) {
-      const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
-      const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
-      const update = { update: collection, updates, ...limits };
-      const { writeErrors = [] } = await this.#command(update, signal).catch(rethrowAsSlow);
-      // A router reports the errors of its shards in this way.
-      if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
-    }
     const isPermitted = permits('find', collection) && permits('insert', collection);
     if (!isPermitted) throw storageError('no permission');
+    const limits = { signal, maxTimeMS: WRITE_TIMEOUT_MS };
+    const acknowledged = permits('update', collection)
+      ? this.#updateNothing(signal)
+      : confirmedTime(this.#db, collection, limits);
+    await acknowledged.catch(rethrowAsSlow);
+  }
+
+  async #updateNothing(signal: AbortSignal): Promise<void> {
+    const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
+    const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
+    const update = { update: this.#options.collection, updates, ...limits };
+    const { writeErrors = [] } = await this.#command(update, signal);
+    // A router reports the errors of its shards in this way.
+    if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
   }
 
   #command(command: Document, signal: AbortSignal): Promise<Document> {

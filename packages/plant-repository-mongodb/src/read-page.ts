@@ -1,5 +1,5 @@
 import { type NewPlantFields, type PageRequest, UnreadablePlantError } from '@plant-store/domain';
-import { type Db, Decimal128, type Document, Long } from 'mongodb';
+import { type Db, Decimal128, type Document, Long, type Timestamp } from 'mongodb';
 import { codeOf } from './storage-error.js';
 import { FIELD_TYPES } from './validation.js';
 
@@ -15,38 +15,43 @@ export async function readPage(
   { after, limit }: PageRequest,
   signal: AbortSignal,
 ): Promise<readonly NewPlantFields[]> {
-  const find = async (query: Document): Promise<Document> =>
-    db.command({ find: name, ...query, singleBatch: true }, { signal, promoteLongs: false });
-  const time = await find(CONFIRMATION).then(
-    ({ operationTime }) => operationTime,
-    noTimeOnStandalone,
-  );
-  const { cursor } = await find({
+  const time = await confirmedTime(db, name, { signal });
+  const find = {
+    find: name,
     filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
     projection: Object.fromEntries(FIELDS.map((field) => [field, 1])),
     sort: { _id: 1 },
     limit,
     batchSize: limit,
+    singleBatch: true,
     readConcern: { level: 'majority', ...(time && { afterClusterTime: time }) },
-  });
+  };
+  const { cursor } = await db.command(find, { signal, promoteLongs: false });
   return cursor.firstBatch.map(toPlant);
 }
 
 /**
- * The time in its reply covers every plant acknowledged until now. A majority read alone may miss such plants: on a
- * primary that does not know it was replaced, and on a new one that does not know yet what a majority has. A linearizable
- * read waits until a majority confirms the primary, but it can read only one document, so the page uses its time.
+ * Waits until a majority confirms the primary, and resolves with a time that covers every plant acknowledged until now. A
+ * majority read alone may miss such plants: on a primary that does not know it was replaced, and on a new one that does
+ * not know yet what a majority has. A linearizable read does not, but it can read only one document.
+ *
+ * @param limits A `maxTimeMS`, if the server should end the wait.
  */
-const CONFIRMATION = {
-  filter: { _id: Long.ZERO },
-  projection: { _id: 1 },
-  limit: 1,
-  readConcern: { level: 'linearizable' },
-};
-
-/** A standalone server needs no time: no other member could know more. */
-function noTimeOnStandalone(error: unknown): undefined {
-  if (codeOf(error) !== NOT_A_REPLICA_SET) throw error;
+export async function confirmedTime(
+  db: Db,
+  name: string,
+  { signal, ...limits }: { readonly signal: AbortSignal; readonly maxTimeMS?: number },
+): Promise<Timestamp | undefined> {
+  const find = { find: name, filter: { _id: Long.ZERO }, projection: { _id: 1 }, limit: 1 };
+  const read = { ...find, ...limits, singleBatch: true, readConcern: { level: 'linearizable' } };
+  try {
+    const { operationTime } = await db.command(read, { signal, promoteLongs: false });
+    return operationTime;
+  } catch (error) {
+    // A standalone needs no time: no other member could know more.
+    if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
+    throw error;
+  }
 }
 
 function toPlant(document: Document): Required<NewPlantFields> {

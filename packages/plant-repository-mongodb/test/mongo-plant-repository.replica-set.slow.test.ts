@@ -8,7 +8,9 @@ import {
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { Long } from 'mongodb';
+import { Long, type RunCommandOptions } from 'mongodb';
+import { CollectionCheck } from '../src/collection-check.js';
+import { Warnings } from '../src/warnings.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   clientOf,
@@ -17,6 +19,7 @@ import {
   freshCollection,
   keptDocuments,
   repositories,
+  untilReady,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
@@ -156,6 +159,31 @@ describeOnMongod('A majority that acknowledges late', function () {
     await Promise.all(adding);
     const documents = databaseAt(set.uri).collection<{ _id: Long }>(opened.collection);
     expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
+  });
+
+  it('is noticed by a user without the update permission', async () => {
+    const { repository, collection } = open(set.uri);
+    await untilReady(repository);
+    const db = databaseAt(set.uri);
+    const actions = ['find', 'insert', 'listCollections'];
+    const authInfo = {
+      authenticatedUsers: [{ user: 'plant-store', db: 'admin' }],
+      authenticatedUserPrivileges: [{ resource: { db: '', collection: '' }, actions }],
+    };
+    const command = async (sent: object, options: RunCommandOptions) =>
+      'connectionStatus' in sent ? { authInfo } : db.command(sent, options);
+    const limited = Object.assign(Object.create(db), { command });
+    const warnings = new Warnings(db.databaseName, () => undefined);
+    const check = new CollectionCheck(limited, { collection, createCollection: true }, warnings);
+    const run = () => check.run(AbortSignal.timeout(5_000));
+    await run();
+    const [, secondary] = set.members;
+    secondary?.freeze();
+    try {
+      await rejects(run(), { finding: 'slow' });
+    } finally {
+      secondary?.thaw();
+    }
   });
 
   it('lets an instance that starts create plants, and the log says so', async () => {
