@@ -2,7 +2,7 @@ import { type Clock, NoResponseError } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { InsertLimits, PlantBatch } from './plant-storage.js';
 
-/** The minimum attempt timeout: how long to wait for a reply before inserting the plants again. */
+/** The minimum attempt timeout: how long to wait for a reply, and a look-up that follows, before inserting the plants again. */
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
 /** The shortest pause before plants of an attempt that has ended are inserted again, and the longest. */
@@ -49,7 +49,7 @@ export class Attempt implements PlantBatch {
  * through two states:
  * - timed out, after the attempt timeout: its plants are queued again, because its reply may be lost. It keeps its slot:
  *   when a majority or a standby lags, all attempts are slow, and more of them would make the database slower.
- * - a straggler, when a later attempt has got its reply: only a part of the database does not respond, such as one shard.
+ * - a straggler, when a later attempt has got its reply: perhaps only a part of the database does not respond, such as one shard.
  *   It releases its slot, for plants of the other parts.
  */
 export class Attempts {

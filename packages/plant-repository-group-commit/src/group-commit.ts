@@ -158,8 +158,9 @@ export class GroupCommit {
     const { observer, clock } = this.#options;
     const durationMs = clock.now() - sentAt;
     observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
-    const isConclusive = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
-    if (isConclusive) this.#attempts.countReply(sentAt);
+    // Findings for each plant show a server that responds, even if they are unknown: a router reports a lost shard so.
+    const isReply = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
+    if (isReply) this.#attempts.countReply(sentAt);
     const toLookUp: PendingPlant[] = [];
     for (const [at, plant] of sent.entries()) {
       const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');

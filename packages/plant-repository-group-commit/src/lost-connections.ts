@@ -33,6 +33,7 @@ export class LostConnections {
     this.#checkedAt = now;
     if (!hasSucceeded) return;
     for (const it of this.#earlier) it.succeedingMs += step;
+    // The last, added one success ago, is always kept.
     const firstKept = this.#earlier.findIndex((it) => it.succeedingMs < LOST_AFTER_MS);
     for (const { sent } of this.#earlier.splice(0, firstKept)) sent.abort(new NoResponseError());
     this.#earlier.push({ sent: this.#latest, succeedingMs: 0 });

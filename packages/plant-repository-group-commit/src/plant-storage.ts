@@ -34,7 +34,7 @@ export interface Explanation {
   readonly cause: Error;
 }
 
-/** The maximum number of inserts in flight for each kind of plant. Each insert uses its own connection. */
+/** The maximum number of inserts in flight, by kind. Each insert uses its own connection. */
 export interface InsertLimits {
   /** Of plants that are not suspected of anything. More than four are in flight only when inserts are slow. */
   readonly ordinary: number;

@@ -33,14 +33,16 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^(?!40|53|55|57)\w+ exec_stmt_raise/, { finding: 'plant refused', inBatch: 'batch refused' }],
   // A permission, which may be missing in a trigger of one plant.
   [/^42501/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
+  // An administrator's trigger that fails, perhaps for one plant: for example, its own table or column is missing.
+  [/^(?:0A|3D|3F|42|55000).* \(trigger\)$/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a trigger of the table plants fails' }],
   // A lock timeout: another session may hold a row with the same id.
   [/^55P03/, { finding: 'not now', alone: 'id may exist', inBatch: 'batch refused' }],
   // User, password, host.
   [/^28/, { finding: 'credentials refused' }],
   // A standby, or a server that an administrator made read-only.
   [/^25006/, { finding: 'not now', sentence: 'the server is read-only', reconnects: true }],
-  // A deadlock; the statement timeout; a missing column that the next check finds, unless it is missing in a trigger.
-  [/^(?:40(?!003)|57014|42703 \w*$)/, { finding: 'not now' }],
+  // A deadlock; the statement timeout; a missing column, which the next check finds.
+  [/^(?:40(?!003)|57014|42703)/, { finding: 'not now' }],
   [/^(?:26000|42P05)/, { finding: 'not now', isUnprepared: true }],
   // Startup, shutdown, the timeout of idle sessions.
   [/^(?:57P03|57P05)/, { finding: 'not now', reconnects: true }],
@@ -55,7 +57,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^(?:0A|3D|3F|42|55000)/, { finding: 'unusable' }],
 ];
 
-/** Anything else: the connection was lost, the server crashed, or an error that this package does not know. */
+/** Anything else: the server stops or crashes, a pooler has lost it, or this package does not know the error. */
 const UNKNOWN: Meaning = { finding: 'unknown', reconnects: true };
 
 /** An error of the storage, without any value of a plant. */

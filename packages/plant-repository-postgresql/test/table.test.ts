@@ -219,6 +219,8 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   const FAILURES = {
     'raises its own error code': [`RAISE 'no' USING ERRCODE = 'ZZ001'`, 'plant refused'],
     'lacks a permission': ['INSERT INTO gate DEFAULT VALUES', 'unusable'],
+    'names a missing table': ['INSERT INTO audit DEFAULT VALUES', 'unusable'],
+    'names a missing column': ['NEW.note := 1', 'unusable'],
   } as const;
 
   for (const [what, [statement, finding]] of Object.entries(FAILURES)) {
@@ -234,6 +236,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       expect(together.findings).to.equal('batch refused');
       const [found] = [alone.findings].flat();
       expect(typeof found === 'object' ? found.finding : found).to.equal(finding);
+      expect(`${alone.error}`).to.not.include('Create it');
     });
   }
 

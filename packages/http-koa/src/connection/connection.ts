@@ -22,9 +22,9 @@ export interface SharedState {
 }
 
 /**
- * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. `send` closes
- * after a request whose body was not read, `drain` at its time limit, and Node.js when a connection is idle for too long or
- * when a client closes it.
+ * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. Others close
+ * it too: `send` after a request whose body was not read, `drain` at its time limit, and Node.js when it is idle for too long
+ * or when the client asks for it.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -72,15 +72,15 @@ export class Connection {
     if (this.#last) this.closeAfter(this.#last);
   }
 
-  /** Closes at once, unless a response is owed. */
+  /** Closes at once, unless a response is owed: even if a part of a request has arrived. */
   closeIfIdle(): void {
     if (!this.#lastOwed) this.#socket.destroy();
   }
 
   /**
    * Closes because of an error of Node.js's parser or time limits, and reads no further. Only the first is reported: in the
-   * response to the request whose body it interrupts, otherwise after all responses owed. None is reported once that response
-   * was sent, or before the first byte.
+   * response to the request whose body it interrupts, unless that response was sent; otherwise after all responses owed,
+   * unless nothing was received.
    *
    * @param textOf Reports the failure of a request that could not be read, and returns the text of its response.
    */
@@ -95,7 +95,8 @@ export class Connection {
     const owed = this.#lastOwed;
     const isBodyArriving = this.#last?.req.complete === false;
     if (isBodyArriving && owed) {
-      // Whoever reads the body gets this error, and responds with it: `OwnRequest` keeps the socket for that.
+      // Whoever reads the body gets this error, and responds with it: `OwnRequest` keeps the socket for that. If nobody reads
+      // the body, the response is the usual one.
       this.closeAfter(owed);
       owed.req.destroy(failure);
     } else if (isBodyArriving || socket.bytesRead === 0) {

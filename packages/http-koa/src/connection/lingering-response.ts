@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http';
 import type { OwnRequest } from '../request/own-request.js';
 
-/** After a response, the server reads the rest of its request for this long, up to this many bytes. */
+/** After a response, the server waits this long for the rest of its request, of which it reads this many bytes at most. */
 const LINGER_MS = 500;
 const LINGER_BYTES = 65_536;
 

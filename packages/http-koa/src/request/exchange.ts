@@ -63,7 +63,7 @@ export class Exchange {
     return this.client;
   }
 
-  /** Runs work that may store a plant, unless too much is in flight, or a host has already responded. */
+  /** Runs work that may store a plant, unless too much is in flight, or a host application has already responded. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     // The client already has another response: this failure stops the operation, and only the observer sees it.
     if (hasResponded(this.ctx.res)) throw new HttpError('REQUEST_TIMEOUT');
@@ -99,7 +99,7 @@ export function createRespond(observer: HttpObserver, maxInFlight: number): Resp
       observer.ended({
         method: countedMethod(ctx.req.method),
         route: ctx._matchedRoute,
-        // Of the response that a host has sent instead, or that Koa will send.
+        // The status of the response that a host application has sent instead, or that Koa is about to send.
         status: !hasResponded(ctx.res) && !ctx.writable ? CLIENT_GONE : ctx.status,
         error: response.failure?.error,
         durationMs: performance.now() - startedAt,
