@@ -222,7 +222,7 @@ describe('The packages, installed from their tarballs', function () {
       const env = { ...process.env, ...PLAIN, npm_config_prefer_offline: 'true' };
       const ran = run('bash', ['-e', '-c', install + test], { cwd: root, env });
       const { stdout } = await ran.catch((error) => error);
-      expect(stdout).to.match(/✔ catches an adapter that does not know its own reservation/);
+      expect(stdout).to.match(/✔ catches an adapter that does not recognise its own reservation/);
       expect(stdout).to.match(/HttpSeats as a Seats[\s\S]*\d passing(?![\s\S]*failing)/);
     });
   });
