@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { confirmedTime } from './read-page.js';
-import { codeOf, storageError } from './storage-error.js';
+import { codeOf, storageError } from './mongo-error.js';
+import { confirmedTime } from './mongo-page.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 import type { Warnings } from './warnings.js';
 

@@ -3,7 +3,7 @@ export type {
   StorageEvent,
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
-export { InvalidMongoUriError, mongoUriProblem } from './connection-string.js';
+export { InvalidMongoUriError, mongoUriProblem } from './mongo-connection-string.js';
 export {
   type MongoPlantRepositoryOptions,
   mongoPlantRepository,

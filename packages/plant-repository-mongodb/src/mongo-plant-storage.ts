@@ -16,9 +16,9 @@ import {
   expiredCertificate,
   optionsWithoutEffect,
   shownHosts,
-} from './connection-string.js';
-import { idOf, readPage } from './read-page.js';
-import { explain, insertError, isReply, type Topology } from './storage-error.js';
+} from './mongo-connection-string.js';
+import { explain, insertError, isReply, type Topology } from './mongo-error.js';
+import { idOf, readPage } from './mongo-page.js';
 import { Warnings } from './warnings.js';
 
 const DUPLICATE_KEY = 11000;

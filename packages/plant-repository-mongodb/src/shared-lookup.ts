@@ -2,7 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf } from './storage-error.js';
+import { codeOf } from './mongo-error.js';
 
 /** How long a connection waits for a name: most of the 2 s in which it must open remain. */
 const NAME_TIMEOUT_MS = 500;

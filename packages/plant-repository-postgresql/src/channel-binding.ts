@@ -1,5 +1,5 @@
 import type { Connection } from 'pg';
-import { StorageError } from './storage-error.js';
+import { StorageError } from './postgresql-error.js';
 
 const BOUND = 'SCRAM-SHA-256-PLUS';
 

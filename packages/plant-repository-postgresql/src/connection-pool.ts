@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
-import type { ParsedUri } from './connection-string.js';
 import { type PlantClient, PlantStoreClient } from './plant-store-client.js';
-import { StorageError, whyNotConnected, withoutPlant } from './storage-error.js';
+import type { ParsedUri } from './postgresql-connection-string.js';
+import { StorageError, whyNotConnected, withoutPlant } from './postgresql-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 

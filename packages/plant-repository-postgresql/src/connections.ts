@@ -1,5 +1,5 @@
 import { ConnectionPool } from './connection-pool.js';
-import type { ParsedUri } from './connection-string.js';
+import type { ParsedUri } from './postgresql-connection-string.js';
 
 /** The connections of a store, by what they are for. */
 export class Connections {

@@ -1,7 +1,7 @@
 import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
 import type { PlantClient } from './plant-store-client.js';
+import { StorageError, withServerText } from './postgresql-error.js';
 import { statementsFor } from './statements.js';
-import { StorageError, withServerText } from './storage-error.js';
 import { absentColumn, EXAMINE, type TableState, TORN_PAGES, type Warning } from './table.js';
 
 /** The table `plants` as the latest examination has found it. */

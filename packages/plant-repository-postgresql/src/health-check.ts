@@ -3,7 +3,7 @@ import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StorageError, withServerText } from './storage-error.js';
+import { StorageError, withServerText } from './postgresql-error.js';
 
 /**
  * How long a statement may have no reply after a later one has got its own: until then, both the server and the network

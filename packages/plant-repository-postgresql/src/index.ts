@@ -1,5 +1,5 @@
 export type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-group-commit';
-export { postgresqlUriProblem } from './connection-string.js';
+export { postgresqlUriProblem } from './postgresql-connection-string.js';
 export {
   type PostgresqlPlantRepositoryOptions,
   postgresqlPlantRepository,

@@ -9,7 +9,7 @@ import type { ExaminedTable } from './examined-table.js';
 import { type Found, lookUp } from './look-up.js';
 import { rowOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StorageError } from './storage-error.js';
+import { StorageError } from './postgresql-error.js';
 import { absentColumn } from './table.js';
 
 type Findings = InsertResult['findings'];

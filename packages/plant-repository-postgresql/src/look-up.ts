@@ -1,7 +1,7 @@
 import { markOf, type PlantRow } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
+import { StorageError } from './postgresql-error.js';
 import { hasPlant, LOOK_UP, type WithSettings } from './statements.js';
-import { StorageError } from './storage-error.js';
 
 type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & { readonly is_kept: boolean };
 

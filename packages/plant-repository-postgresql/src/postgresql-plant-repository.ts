@@ -3,7 +3,7 @@ import {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,
 } from '@plant-store/plant-repository-group-commit';
-import { readUri } from './connection-string.js';
+import { readUri } from './postgresql-connection-string.js';
 import { PostgresqlPlantStorage } from './postgresql-plant-storage.js';
 
 /** Options of {@link postgresqlPlantRepository}. Only `uri` is required. */

@@ -8,15 +8,15 @@ import type {
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
-import type { ParsedUri } from './connection-string.js';
 import { Connections } from './connections.js';
 import { ExaminedTable } from './examined-table.js';
 import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
 import { type Found, lookUp } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { readPage } from './read-page.js';
-import { StorageError } from './storage-error.js';
+import type { ParsedUri } from './postgresql-connection-string.js';
+import { StorageError } from './postgresql-error.js';
+import { readPage } from './postgresql-page.js';
 
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlPlantStorage implements PlantStorage {

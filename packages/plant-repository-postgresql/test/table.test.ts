@@ -15,7 +15,7 @@ import {
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { readUri } from '../src/connection-string.js';
+import { readUri } from '../src/postgresql-connection-string.js';
 import { PostgresqlPlantStorage } from '../src/postgresql-plant-storage.js';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';

@@ -15,7 +15,7 @@ import {
   databaseOf,
   optionsWithoutEffect,
   shownHosts,
-} from '../src/connection-string.js';
+} from '../src/mongo-connection-string.js';
 
 const FORM =
   'it must have the form mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with percent-encoded user and password';

@@ -1,7 +1,7 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { StorageError, withoutPlant } from '../src/storage-error.js';
+import { StorageError, withoutPlant } from '../src/postgresql-error.js';
 
 const NEVER = [
   'query_wait_timeout',

@@ -1,6 +1,6 @@
 import { type NewPlantFields, type PageRequest, UnreadablePlantError } from '@plant-store/domain';
 import { type Db, Decimal128, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf } from './storage-error.js';
+import { codeOf } from './mongo-error.js';
 import { FIELD_TYPES } from './validation.js';
 
 const FIELDS = Object.keys(FIELD_TYPES);

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { MongoClient } from 'mongodb';
+import { codeOf } from './mongo-error.js';
 import { sharedLookup } from './shared-lookup.js';
-import { codeOf } from './storage-error.js';
 
 /** The connection string is invalid. The message gives the reason and contains no credentials. */
 export class InvalidMongoUriError extends Error {

@@ -8,7 +8,7 @@ import {
 import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { readUri } from '../src/connection-string.js';
+import { readUri } from '../src/postgresql-connection-string.js';
 
 const URI = 'postgresql://gardener:s3cret@db.example:5433/garden';
 

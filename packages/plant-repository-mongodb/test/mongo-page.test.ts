@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { type Document, Long, MongoClient, MongoServerError, Timestamp } from 'mongodb';
-import { readPage } from '../src/read-page.js';
+import { readPage } from '../src/mongo-page.js';
 
 const serverError = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
 const page = (...firstBatch: object[]) => ({ cursor: { firstBatch } });

@@ -9,7 +9,7 @@ import {
   MongoServerError,
   type ServerDescription,
 } from 'mongodb';
-import { explain, insertError, storageError, type Topology } from '../src/storage-error.js';
+import { explain, insertError, storageError, type Topology } from '../src/mongo-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
