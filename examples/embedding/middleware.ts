@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import cors from '@koa/cors';
 import { type Client, CreatePlant } from '@plant-store/domain';
-import { createServer, HttpError, plantStoreRoutes } from '@plant-store/http-koa';
+import { HttpError, plantStoreRoutes } from '@plant-store/http-koa';
+import { createServer } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import Koa, { type Middleware } from 'koa';
@@ -23,8 +24,10 @@ function admit({ name }: Client): void {
 
 const token = newToken();
 const routes = plantStoreRoutes({
-  createPlant: new CreatePlant(new MemoryPlantRepository()),
-  tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+  createPlant: new CreatePlant(
+    new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+    new MemoryPlantRepository(),
+  ),
   admit,
   ready: async () => {},
   observer: { begun() {}, ended() {}, failed: ({ cause }) => process.stderr.write(`${cause}\n`) },
@@ -35,7 +38,7 @@ const app = new Koa()
   .use(cors({ origin: 'https://nursery.example' }))
   .use(routes);
 
-const server = createServer(app).listen(0, '127.0.0.1', () => {
+const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${JSON.stringify({ port, token })}\n`);
 });

@@ -8,8 +8,10 @@ import mount from 'koa-mount';
 
 const token = newToken();
 const routes = plantStoreRoutes({
-  createPlant: new CreatePlant(new MemoryPlantRepository()),
-  tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+  createPlant: new CreatePlant(
+    new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+    new MemoryPlantRepository(),
+  ),
   ready: async () => {},
   observer: { begun() {}, ended() {}, failed: ({ cause }) => process.stderr.write(`${cause}\n`) },
 });

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { CreatePlant } from '@plant-store/domain';
-import { createApp, createServer } from '@plant-store/http-koa';
+import { createApp } from '@plant-store/http-koa';
+import { createServer } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 
@@ -9,8 +10,7 @@ const token = newToken();
 const tokens = new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]);
 
 const app = createApp({
-  createPlant: new CreatePlant(plants),
-  tokenVerifier: tokens,
+  createPlant: new CreatePlant(tokens, plants),
   ready: async () => {
     await Promise.all([plants.ready(), tokens.ready()]);
   },
@@ -21,7 +21,7 @@ const app = createApp({
   },
 });
 
-const server = createServer(app).listen(0, '127.0.0.1', () => {
+const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${JSON.stringify({ port, token })}\n`);
 });

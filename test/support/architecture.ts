@@ -13,7 +13,7 @@ const JUDGED = /^packages\/[^/]+\/(?:package\.json|tsconfig\.json|(?:src|test)\/
 
 /** The packages that a package may import, and no file inside of them. The first row that has its name counts. */
 const ALLOWED: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
-  [/^(?:domain|contract-suite|explorer|faulty-network)$/, /^$/],
+  [/^(?:domain|http-server|contract-suite|explorer|faulty-network)$/, /^$/],
   [/-contract$/, /^(?:domain|contract-suite)$/],
   // Driving adapters are named after their input.
   [/^(?:http|plants)-/, /^(?:domain|plant-json)$/],
@@ -32,7 +32,6 @@ const ANY = '*';
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'http-koa': {
     request: [],
-    connection: ['request', TOP],
     [ANY]: ['request'],
   },
   'plant-repository-mongodb': {

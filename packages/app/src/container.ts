@@ -1,11 +1,7 @@
 import 'reflect-metadata/lite';
 import { CreatePlant, type PlantReader, ReadPlants } from '@plant-store/domain';
-import {
-  createApp,
-  createManagementApp,
-  createServer,
-  type DrainableServer,
-} from '@plant-store/http-koa';
+import { createApp, createManagementApp, refuseWith } from '@plant-store/http-koa';
+import { createServer, type DrainableServer } from '@plant-store/http-server';
 import { Container, type ServiceIdentifier } from 'inversify';
 import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
@@ -81,14 +77,14 @@ export function createContainer(
   container
     .bind(ids.createPlant)
     .toResolvedValue(
-      (plants, metrics) => new CreatePlant(metrics?.counting(plants) ?? plants),
-      [ids.plantRepository, ids.metrics],
+      (tokens, plants, metrics) => new CreatePlant(tokens, metrics?.counting(plants) ?? plants),
+      [ids.tokenVerifier, ids.plantRepository, ids.metrics],
     );
   container
     .bind(ids.readPlants)
     .toResolvedValue(
-      (plants) => (isReader(plants) ? new ReadPlants(plants) : undefined),
-      [ids.plantRepository],
+      (tokens, plants) => (isReader(plants) ? new ReadPlants(tokens, plants) : undefined),
+      [ids.tokenVerifier, ids.plantRepository],
     );
   container
     .bind(ids.health)
@@ -101,7 +97,7 @@ export function createContainer(
     .bind(ids.server)
     .toResolvedValue(
       (...parts) => openServer(configuration, ...parts),
-      [ids.observer, ids.metrics, ids.createPlant, ids.tokenVerifier, ids.health],
+      [ids.observer, ids.metrics, ids.createPlant, ids.health],
     )
     .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
   container
@@ -110,7 +106,9 @@ export function createContainer(
       (health, metrics, { http: observer }) => {
         metrics?.addReadiness(() => health.isReady);
         const ready = () => health.ready();
-        return metrics && createServer(createManagementApp({ ready, metrics, observer }));
+        return (
+          metrics && createServer(createManagementApp({ ready, metrics, observer }).callback())
+        );
       },
       [ids.health, ids.metrics, ids.observer],
     )
@@ -127,11 +125,10 @@ async function openServer(
   { http: observer }: Observer,
   metrics: Metrics | undefined,
   createPlant: CreatePlant,
-  tokenVerifier: ReloadableVerifier,
   health: Health,
 ): Promise<DrainableServer> {
   const app = createApp(
-    { createPlant, tokenVerifier, ready: () => health.ready(), observer },
+    { createPlant, ready: () => health.ready(), observer },
     {
       ...described(configuration),
       bodyLimit: configuration.BODY_LIMIT,
@@ -140,12 +137,13 @@ async function openServer(
       docs: configuration.DOCS === 'on',
     },
   );
-  const server = createServer(await withCors(app, configuration.CORS_ALLOWED_ORIGINS), {
+  const { CORS_ALLOWED_ORIGINS } = configuration;
+  const server = createServer((await withCors(app, CORS_ALLOWED_ORIGINS)).callback(), {
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: configuration.MAX_CONNECTIONS,
-    observer,
+    refuse: refuseWith(observer),
   });
   server.on('drop', () => metrics?.count('plant_store_connections_refused_total'));
   // For the log: after a connection was closed, its address is known only if it was read before.

@@ -8,13 +8,14 @@ export async function withCors(
   app: KoaApplication,
   origins: readonly string[] | undefined,
 ): Promise<KoaApplication> {
-  // An application without other middleware responds faster.
   if (origins === undefined) return app;
   const [{ default: Koa }, { default: cors }] = await Promise.all([
     import('koa'),
     import('@koa/cors'),
   ]);
-  const host = new Koa().use(
+  const host = new Koa();
+  host.silent = true;
+  host.use(
     cors({
       origin: (ctx) => origins.find((origin) => origin === ctx.get('Origin')) ?? '',
       allowMethods: 'POST',

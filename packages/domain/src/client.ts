@@ -37,4 +37,18 @@ export function authenticatedClient(name: string, permissions: Iterable<Permissi
 export class PermissionDeniedError extends Error {
   override readonly name = 'PermissionDeniedError';
   readonly code = 'PERMISSION_DENIED';
+  /** The client, if it is known. */
+  readonly client: Client | undefined;
+
+  constructor(message: string, options: ErrorOptions & { readonly client?: Client } = {}) {
+    super(message, options);
+    this.client = options.client;
+  }
+}
+
+/** @throws {PermissionDeniedError} if a client lacks a permission. */
+export function requirePermission(client: Client, permission: Permission): void {
+  if (client.permissions.has(permission)) return;
+  const doing = permission.replace(/e? /, 'ing ');
+  throw new PermissionDeniedError(`the token does not permit ${doing}`, { client });
 }

@@ -1,25 +1,51 @@
-import { type Client, PermissionDeniedError } from './client.js';
+import { type Client, requirePermission } from './client.js';
 import { type NewPlant, type Plant, toPlant } from './plant.js';
 import type { PlantRepository } from './plant-repository.js';
+import type { TokenVerifier } from './token-verifier.js';
 
-/** Use case: an authenticated client creates a plant. Source: docs/specification.md, "Create a plant". */
+/** Use case: a client with a valid token creates a plant. Source: docs/specification.md, "Create a plant". */
 export class CreatePlant {
+  readonly #tokens: TokenVerifier;
   readonly #plants: PlantRepository;
 
-  constructor(plants: PlantRepository) {
+  constructor(tokens: TokenVerifier, plants: PlantRepository) {
+    this.#tokens = tokens;
     this.#plants = plants;
   }
 
   /**
-   * Creates a plant. Resolves with the plant, without its id, once it is durably stored. Rejects with
-   * {@link PermissionDeniedError} before calling the repository, or with any error of {@link PlantRepository.add}.
+   * Resolves with what the client of a token may do: create plants. So a driver can refuse a stranger before it reads a plant.
+   * Rejects with `PermissionDeniedError`, or with any error of {@link TokenVerifier.verify}.
+   */
+  async authorize(token: string): Promise<PlantCreator> {
+    const client = await this.#tokens.verify(token);
+    requirePermission(client, 'create plants');
+    return new AuthorizedCreator(client, this.#plants);
+  }
+}
+
+/** A client that may create plants. Only {@link CreatePlant.authorize} makes one. */
+export interface PlantCreator {
+  readonly client: Client;
+  /**
+   * Creates a plant. Resolves with the plant, without its id, once it is durably stored. Rejects with any error of
+   * {@link PlantRepository.add}.
    *
    * @param timeLimitMs Milliseconds within which the call settles; may be fractional.
    */
-  async execute(client: Client, plant: NewPlant, timeLimitMs: number): Promise<Plant> {
-    if (!client.permissions.has('create plants')) {
-      throw new PermissionDeniedError('the token does not permit creating plants');
-    }
+  create(plant: NewPlant, timeLimitMs: number): Promise<Plant>;
+}
+
+class AuthorizedCreator implements PlantCreator {
+  readonly client: Client;
+  readonly #plants: PlantRepository;
+
+  constructor(client: Client, plants: PlantRepository) {
+    this.client = client;
+    this.#plants = plants;
+  }
+
+  async create(plant: NewPlant, timeLimitMs: number): Promise<Plant> {
     await this.#plants.add(plant, timeLimitMs);
     return toPlant(plant);
   }

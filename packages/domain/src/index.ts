@@ -6,7 +6,7 @@ export {
   type Permission,
   PermissionDeniedError,
 } from './client.js';
-export { CreatePlant } from './create-plant.js';
+export { CreatePlant, type PlantCreator } from './create-plant.js';
 export {
   InvalidNewPlantError,
   isPlantId,
@@ -28,7 +28,7 @@ export {
   StorageDegradedError,
   StorageUnavailableError,
 } from './plant-repository.js';
-export { ReadPlants } from './read-plants.js';
+export { type PlantPages, ReadPlants } from './read-plants.js';
 export {
   InvalidTokenError,
   type InvalidTokenReason,

@@ -1,29 +1,38 @@
-import { type Client, PermissionDeniedError } from './client.js';
+import { type Client, requirePermission } from './client.js';
 import type { NewPlant } from './plant.js';
 import type { PageRequest, PlantReader } from './plant-reader.js';
+import type { TokenVerifier } from './token-verifier.js';
 
-/** Use case: an authenticated client reads plants, page by page. No HTTP operation calls it. */
+/** Use case: a client with a valid token reads plants, page by page. No HTTP operation calls it. */
 export class ReadPlants {
+  readonly #tokens: TokenVerifier;
   readonly #plants: PlantReader;
 
-  constructor(plants: PlantReader) {
+  constructor(tokens: TokenVerifier, plants: PlantReader) {
+    this.#tokens = tokens;
     this.#plants = plants;
   }
 
   /**
-   * Resolves with the next plants in the order of their ids, or with an empty page after the last one. Rejects with
-   * {@link PermissionDeniedError}, before the storage is asked, or as {@link PlantReader.read} does.
+   * Resolves with what the client of a token may do: read plants. Rejects with `PermissionDeniedError`, or with any error of
+   * {@link TokenVerifier.verify}.
+   */
+  async authorize(token: string): Promise<PlantPages> {
+    const client = await this.#tokens.verify(token);
+    requirePermission(client, 'read plants');
+    const plants = this.#plants;
+    return { client, read: (page, timeLimitMs) => plants.read(page, timeLimitMs) };
+  }
+}
+
+/** A client that may read plants. Only {@link ReadPlants.authorize} makes one. */
+export interface PlantPages {
+  readonly client: Client;
+  /**
+   * Resolves with the next plants in the order of their ids, or with an empty page after the last one. Rejects as
+   * {@link PlantReader.read} does.
    *
    * @param timeLimitMs Milliseconds within which the call settles.
    */
-  async execute(
-    client: Client,
-    page: PageRequest,
-    timeLimitMs: number,
-  ): Promise<readonly NewPlant[]> {
-    if (!client.permissions.has('read plants')) {
-      throw new PermissionDeniedError('the token does not permit reading plants');
-    }
-    return this.#plants.read(page, timeLimitMs);
-  }
+  read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]>;
 }

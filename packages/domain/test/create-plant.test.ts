@@ -3,15 +3,33 @@ import {
   authenticatedClient,
   CreatePlant,
   DEFAULT_PERMISSIONS,
+  InvalidTokenError,
   newPlant,
   PERMISSIONS,
-  PermissionDeniedError,
   type PlantRepository,
+  type TokenVerifier,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', PERMISSIONS);
 const monstera = newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' });
+
+const unknown = new InvalidTokenError('unknown');
+const clients = new Map([
+  ['gardener', gardener],
+  ['by default', authenticatedClient('by default', DEFAULT_PERMISSIONS)],
+  ['visitor', authenticatedClient('visitor', [])],
+]);
+
+const tokens: TokenVerifier = {
+  async verify(token) {
+    const client = clients.get(token);
+    if (client === undefined) throw unknown;
+    return client;
+  },
+  async ready() {},
+  async close() {},
+};
 
 function recording() {
   const calls: unknown[] = [];
@@ -22,18 +40,22 @@ function recording() {
     async ready() {},
     async close() {},
   };
-  return { calls, createPlant: new CreatePlant(plants) };
+  return { calls, createPlant: new CreatePlant(tokens, plants) };
 }
 
 describe('Creating a plant', () => {
   it('stores the plant and returns it without its id', async () => {
     const { calls, createPlant } = recording();
     const fern = newPlant({ id: 2n, name: 'Fern' });
-    const byDefault = authenticatedClient('by default', DEFAULT_PERMISSIONS);
+    const creators = [
+      await createPlant.authorize('gardener'),
+      await createPlant.authorize('by default'),
+    ] as const;
     const created = [
-      await createPlant.execute(gardener, monstera, 1234),
-      await createPlant.execute(byDefault, fern, 5678),
+      await creators[0].create(monstera, 1234),
+      await creators[1].create(fern, 5678),
     ];
+    expect(creators[0].client).to.equal(gardener);
     expect(created).to.deep.equal([{ name: 'Monstera', tag: 'tropical' }, { name: 'Fern' }]);
     expect(calls).to.deep.equal([
       [monstera, 1234],
@@ -43,19 +65,16 @@ describe('Creating a plant', () => {
 
   it('refuses a client without the permission, without calling the repository', async () => {
     const { calls, createPlant } = recording();
-    const execution = createPlant.execute(authenticatedClient('visitor', []), monstera, 1000);
-    const message = 'the token does not permit creating plants';
-    await rejects(execution, new PermissionDeniedError(message));
+    const denied = { name: 'PermissionDeniedError', client: clients.get('visitor') };
+    await rejects(createPlant.authorize('visitor'), denied);
+    await rejects(createPlant.authorize('stranger'), unknown);
     expect(calls).to.deep.equal([]);
   });
 
-  it('does not compile without an authenticated client', () => {
-    const { createPlant } = recording();
-    const unproven = { name: 'gardener', permissions: new Set(['create plants'] as const) };
-    // @ts-expect-error: an object that was not made by authenticatedClient is not a Client
-    const call = () => createPlant.execute(unproven, monstera, 1000);
+  it('does not compile without a checked plant', async () => {
+    const creator = await recording().createPlant.authorize('gardener');
     // @ts-expect-error: a plant that was not checked by newPlant is not a NewPlant
-    const unchecked = () => createPlant.execute(gardener, { id: 1n, name: '' }, 1000);
-    expect([call, unchecked]).to.have.length(2);
+    const unchecked = () => creator.create({ id: 1n, name: '' }, 1000);
+    expect(unchecked).to.be.a('function');
   });
 });

@@ -14,6 +14,15 @@ const reader = authenticatedClient('reader', PERMISSIONS);
 const gardener = authenticatedClient('gardener', ['create plants']);
 const plant = newPlant({ id: 1n, name: 'Monstera' });
 
+const tokens = {
+  async verify(token: string) {
+    if (token === 'gardener') return gardener;
+    return token === 'reader' ? reader : authenticatedClient('by default', DEFAULT_PERMISSIONS);
+  },
+  async ready() {},
+  async close() {},
+};
+
 function recording() {
   const calls: unknown[] = [];
   const plants: PlantReader = {
@@ -22,23 +31,23 @@ function recording() {
       return [plant];
     },
   };
-  return { calls, readPlants: new ReadPlants(plants) };
+  return { calls, readPlants: new ReadPlants(tokens, plants) };
 }
 
 describe('Reading plants', () => {
   it('returns the page of the storage, within the time limit', async () => {
     const { calls, readPlants } = recording();
     const page = { after: plant.id, limit: 7 };
-    for (const client of [reader, authenticatedClient('by default', DEFAULT_PERMISSIONS)]) {
-      expect(await readPlants.execute(client, page, 1234)).to.deep.equal([plant]);
+    for (const token of ['reader', 'by default']) {
+      const pages = await readPlants.authorize(token);
+      expect(await pages.read(page, 1234)).to.deep.equal([plant]);
     }
     expect(calls).to.deep.equal(Array(2).fill([page, 1234]));
   });
 
   it('refuses a client without the permission, without asking the storage', async () => {
     const { calls, readPlants } = recording();
-    const denied = new PermissionDeniedError('the token does not permit reading plants');
-    await rejects(readPlants.execute(gardener, { limit: 1 }, 1000), denied);
+    await rejects(readPlants.authorize('gardener'), PermissionDeniedError);
     expect(calls).to.deep.equal([]);
   });
 });

@@ -1,20 +1,25 @@
-import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
+import { createRequire } from 'node:module';
+import Router from '@koa/router';
+import type { CreatePlant } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
-import { type Admit, createPlantOperation } from './create-plant/create-plant.js';
+import { type Admit, authorize } from './create-plant/authorize.js';
+import { createPlant } from './create-plant/create-plant.js';
+import { readBody } from './create-plant/read-body.js';
 import type { DescriptionOptions } from './docs/interface-description.js';
-import { docsRoutes } from './docs/serve-docs.js';
-import { healthRoutes } from './health-routes.js';
+import { addDocs } from './docs/serve-docs.js';
+import { addHealth } from './health-routes.js';
 import { plainPath, positiveInteger } from './options.js';
-import { createRespond, type Respond } from './request/exchange.js';
 import { HttpError } from './request/failures.js';
 import type { HttpObserver } from './request/http-observer.js';
-import { type Routes, serveRoutes } from './request/routes.js';
-import { OwnApp } from './request/send.js';
+import { observe, type RequestState } from './request/observe.js';
+import { allow, respondToFailures } from './request/respond-to-failures.js';
 
-/** The use case, ports and observer that an application needs. */
+/** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
+const Koa: typeof KoaApplication = createRequire(import.meta.url)('koa');
+
+/** The use case and observer that an application needs. */
 export interface AppDependencies {
   readonly createPlant: CreatePlant;
-  readonly tokenVerifier: TokenVerifier;
   /** Called with the client of each create before its body is read; use it to limit requests per client. None by default. */
   readonly admit?: Admit;
   /** Resolves if a create would be accepted now; otherwise rejects with the reason. */
@@ -36,10 +41,11 @@ export interface RoutesOptions extends DescriptionOptions {
   readonly docs?: boolean;
 }
 
+type PlantRouter = Router<RequestState>;
+
 /**
  * Creates a Koa application with `POST /plants`, the health checks and the docs (docs/specification.md, "Endpoints").
- * Serve it with {@link createServer}, or use its `callback()` in your own server. The README shows an example. Nothing else
- * can change its responses: to add middleware, use {@link plantStoreRoutes} in your own application.
+ * Serve its `callback()` with `createServer` of `@plant-store/http-server`, or in your own server. The README shows an example.
  *
  * @throws {TypeError | RangeError} if an option is invalid; see {@link RoutesOptions}.
  */
@@ -47,18 +53,29 @@ export function createApp(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): KoaApplication {
-  return appOf(routesOf(dependencies, options), respondOf(dependencies, options));
+  const [operations, others] = [newRouter(), newRouter()];
+  addCreatePlant(operations, dependencies, options);
+  addOthers(others, dependencies, options);
+  // In two routers, because each compares a request with all its routes.
+  return appOf([operations, others], dependencies.observer);
 }
 
 /** Creates an application that serves routes, and responds to other requests with a failure. */
-export function appOf(routes: Routes, respond: Respond): KoaApplication {
-  return new OwnApp().use(serveRoutes(routes, respond)).use(respond(refusePath));
+export function appOf(routers: readonly PlantRouter[], observer: HttpObserver): KoaApplication {
+  const app = new Koa<RequestState>();
+  // The observer receives the failures.
+  app.silent = true;
+  app.use(observe(observer)).use(respondToFailures(observer));
+  for (const router of routers) app.use(router.routes());
+  app.use(() => {
+    throw new HttpError('PATH_NOT_FOUND');
+  });
+  return app as unknown as KoaApplication;
 }
 
 /**
  * Creates a middleware with the routes of {@link createApp}, for your own Koa application or router. It passes on requests to
- * other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`, so your middleware can change every response,
- * even when a plant is stored. Failures of the service are emitted as `error` on your application.
+ * other paths. Failures of the service are emitted as `error` on your application.
  *
  * @throws {TypeError | RangeError} if an option is invalid; see {@link RoutesOptions}.
  *
@@ -75,29 +92,46 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  return serveRoutes(routesOf(dependencies, options), respondOf(dependencies, options));
+  const { observer } = dependencies;
+  const router = newRouter().use(observe(observer), respondToFailures(observer));
+  addCreatePlant(router, dependencies, options);
+  addOthers(router, dependencies, options);
+  return router.routes() as unknown as Middleware;
 }
 
-function refusePath(): never {
-  throw new HttpError('PATH_NOT_FOUND');
+/** Compares paths exactly: `/plants/` and `/Plants` are not `/plants`. */
+export function newRouter(): PlantRouter {
+  return new Router({ strict: true, sensitive: true });
 }
 
-function respondOf({ observer }: AppDependencies, { maxInFlight = 1000 }: RoutesOptions): Respond {
-  return createRespond(observer, positiveInteger('maxInFlight', maxInFlight));
-}
-
-function routesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {
-  const { createPlant: useCase, tokenVerifier, admit, ready } = dependencies;
-  const basePath = plainPath('basePath', options.basePath ?? '');
-  const bodyLimit = positiveInteger('bodyLimit', options.bodyLimit ?? 16_384);
-  const requestDeadlineMs = positiveInteger(
-    'requestDeadlineMs',
-    options.requestDeadlineMs ?? 15_000,
-  );
-  const shared = { tokenVerifier, admit, requestDeadlineMs };
-  return {
-    [`${basePath}/plants`]: { POST: createPlantOperation({ ...shared, useCase, bodyLimit }) },
-    ...healthRoutes(ready),
-    ...(options.docs === false ? {} : docsRoutes(options)),
+/**
+ * Adds `POST /plants`, which stops at the first check that fails: the token before the body is read, the load before it is
+ * parsed. The storage comes last.
+ */
+function addCreatePlant(
+  router: PlantRouter,
+  { createPlant: useCase, admit }: AppDependencies,
+  {
+    basePath = '',
+    bodyLimit = 16_384,
+    maxInFlight = 1000,
+    requestDeadlineMs = 15_000,
+  }: RoutesOptions,
+): void {
+  const limits = {
+    maxInFlight: positiveInteger('maxInFlight', maxInFlight),
+    requestDeadlineMs: positiveInteger('requestDeadlineMs', requestDeadlineMs),
   };
+  router.post(
+    `${plainPath('basePath', basePath)}/plants`,
+    authorize(useCase, admit),
+    readBody(positiveInteger('bodyLimit', bodyLimit)),
+    createPlant(limits),
+  );
+}
+
+function addOthers(router: PlantRouter, { ready }: AppDependencies, options: RoutesOptions): void {
+  router.all(`${options.basePath ?? ''}/plants`, allow('POST'));
+  addHealth(router, ready);
+  if (options.docs !== false) addDocs(router, options);
 }

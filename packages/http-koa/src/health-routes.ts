@@ -1,7 +1,7 @@
-import type { Operation } from './request/exchange.js';
-import { failures } from './request/failures.js';
-import { failureResponse, jsonResponse } from './request/response.js';
-import type { Routes } from './request/routes.js';
+import type Router from '@koa/router';
+import { failures, toFailure } from './request/failures.js';
+import type { RequestState, Step } from './request/observe.js';
+import { allow, respondWith } from './request/respond-to-failures.js';
 
 /** The service is stopping and accepts no more requests. */
 export class StoppingError extends Error {
@@ -9,24 +9,28 @@ export class StoppingError extends Error {
   readonly code = 'STOPPING';
 }
 
-/** Returns the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
-export function healthRoutes(check: () => Promise<void>): Routes {
-  return {
-    '/livez': { GET: () => jsonResponse(200, { status: 'live' }) },
-    '/readyz': { GET: ready(check) },
-  };
+/** Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
+export function addHealth(router: Router<RequestState>, check: () => Promise<void>): void {
+  router.get('/livez', live).all('/livez', allow('HEAD, GET'));
+  router.get('/readyz', ready(check)).all('/readyz', allow('HEAD, GET'));
 }
 
-function ready(check: () => Promise<void>): Operation {
-  return async () => {
+const live: Step = (ctx) => {
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = { status: 'live' };
+};
+
+function ready(check: () => Promise<void>): Step {
+  return async (ctx) => {
     try {
       await check();
     } catch (error) {
-      const { failure, ...response } = failureResponse(error);
-      if (failure === failures.INTERNAL) throw error;
-      // Not being ready is not a fault: without `failure`, the observer is not told.
-      return response;
+      const failure = toFailure(error);
+      // Not being ready is not a fault: the observer is not told.
+      if (failure !== failures.INTERNAL) return respondWith(ctx, failure);
+      throw error;
     }
-    return jsonResponse(200, { status: 'ready' });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { status: 'ready' };
   };
 }

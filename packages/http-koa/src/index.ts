@@ -4,8 +4,7 @@ export {
   plantStoreRoutes,
   type RoutesOptions,
 } from './app.js';
-export { createServer, type DrainableServer, type ServerOptions } from './connection/server.js';
-export type { Admit } from './create-plant/create-plant.js';
+export type { Admit } from './create-plant/authorize.js';
 export {
   type Build,
   type DescriptionOptions,
@@ -20,3 +19,4 @@ export type {
   HttpObserver,
   ServiceFailure,
 } from './request/http-observer.js';
+export { type Refused, refuseWith } from './request/refuse.js';

@@ -1,8 +1,8 @@
 import type Koa from 'koa';
-import { type AppDependencies, appOf } from './app.js';
-import { healthRoutes } from './health-routes.js';
-import { createRespond } from './request/exchange.js';
+import { type AppDependencies, appOf, newRouter } from './app.js';
+import { addHealth } from './health-routes.js';
 import type { HttpObserver } from './request/http-observer.js';
+import { allow } from './request/respond-to-failures.js';
 
 /** The health check, the metrics and the observer of the management listener. */
 export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
@@ -12,19 +12,18 @@ export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
 
 /** Creates the Koa application with health checks and metrics, for operators. Clients must not be able to reach it. */
 export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
-  const routes = {
-    ...healthRoutes(ready),
-    '/metrics': {
-      GET: async () => {
-        const headers = ['Content-Type', metrics.contentType];
-        return { status: 200, headers, body: await metrics.text() };
-      },
-    },
-  };
+  const router = newRouter();
+  addHealth(router, ready);
+  router
+    .get('/metrics', async (ctx) => {
+      ctx.set('Content-Type', metrics.contentType);
+      ctx.body = await metrics.text();
+    })
+    .all('/metrics', allow('HEAD, GET'));
   const failuresOnly: HttpObserver = {
     begun() {},
     ended() {},
     failed: (it) => observer.failed(it),
   };
-  return appOf(routes, createRespond(failuresOnly, Number.POSITIVE_INFINITY));
+  return appOf([router], failuresOnly);
 }

@@ -17,7 +17,14 @@ import {
   StoppingError,
 } from '@plant-store/http-koa';
 import { expect } from 'chai';
-import { adding, create, errorOf, MONSTERA, useEmbedding } from './support/embedding.js';
+import {
+  adding,
+  create,
+  errorOf,
+  MONSTERA,
+  tokenVerifier,
+  useEmbedding,
+} from './support/embedding.js';
 
 describe('The application', () => {
   const embedding = useEmbedding();
@@ -30,9 +37,8 @@ describe('The application', () => {
     return { app, url, send };
   }
 
-  const verifying = (verify: TokenVerifier['verify']) => ({
-    tokenVerifier: { verify } as TokenVerifier,
-  });
+  const verifying = (verify: TokenVerifier['verify']) =>
+    adding(async () => undefined, { ...tokenVerifier, verify });
 
   it('asks `admit` after verifying the token, before reading the body', async () => {
     const asked: string[] = [];
@@ -73,7 +79,7 @@ describe('The application', () => {
       { ...post, status: 401, client: undefined, error: 4011, refusal: 'unknown token' },
       { ...post, status: 403, client: 'visitor', error: 4030, refusal: 'permission' },
       { ...other, status: 404, error: 4040 },
-      { ...other, method: 'PUT', status: 405, error: 4050 },
+      { ...other, method: 'PUT', route: '/plants', status: 405, error: 4050 },
       { ...other, status: 400, error: 4000, parserError: 'HPE_INVALID_METHOD' },
     ]);
     expect(ids).to.deep.equal(['a', 'b', 'c', 'd', 'e', madeId]);
@@ -131,7 +137,7 @@ describe('The application', () => {
       taken = performance.now() - begun;
       return authenticatedClient('test', ['create plants']);
     };
-    const ports = { ...adding(add), ...verifying(verify) };
+    const ports = adding(add, { ...tokenVerifier, verify });
     await (await start({ ...ports, requestDeadlineMs: 1234 })).send();
     expect(limits[0]).to.be.within(1, 1234 - taken);
   });

@@ -1,9 +1,8 @@
-import type { Client, NewPlant, PlantId, ReadPlants } from '@plant-store/domain';
+import type { NewPlant, PlantId, PlantPages } from '@plant-store/domain';
 import { newPlantText } from '@plant-store/plant-json';
 
 export interface PlantExportOptions {
-  readonly readPlants: ReadPlants;
-  readonly client: Client;
+  readonly pages: PlantPages;
   /** Milliseconds that reading a page may take. An outage within this time causes no error. */
   readonly timeLimitMs: number;
   /** The export starts after this id; by default, at the smallest id. */
@@ -25,13 +24,13 @@ export interface ExportedPage {
 /** Two pages are in memory: one is read while the other is written. */
 const PAGE = 10_000;
 
-/** Yields all plants as newline-delimited JSON, in id order. Rejects as `ReadPlants` does. */
+/** Yields all plants as newline-delimited JSON, in id order. Rejects as `PlantPages.read` does. */
 export async function* exportPages(options: PlantExportOptions): AsyncGenerator<ExportedPage> {
-  const { readPlants, client, timeLimitMs, signal } = options;
+  const { pages, timeLimitMs, signal } = options;
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   const read = (after: PlantId | undefined): Promise<readonly NewPlant[]> => {
     const page = { after, limit: Math.min(PAGE, left) };
-    const reading = readPlants.execute(client, page, timeLimitMs);
+    const reading = pages.read(page, timeLimitMs);
     // Writing the previous page may fail before this one is awaited.
     reading.catch(() => undefined);
     return reading;

@@ -3,10 +3,8 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import {
-  type Client,
-  type CreatePlant,
   type NewPlant,
-  PermissionDeniedError,
+  type PlantCreator,
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
@@ -22,8 +20,7 @@ export interface Reject extends CreateFailure {
 }
 
 export interface PlantImportOptions {
-  readonly createPlant: CreatePlant;
-  readonly client: Client;
+  readonly creator: PlantCreator;
   /**
    * Milliseconds to wait for the outcome of a line. A create keeps its mark throughout, so the outcome survives a pause
    * of the storage. The import ends if no plant is stored, or found to be taken, within this time.
@@ -81,7 +78,7 @@ export class PlantImport {
    * Rejects with {@link NotNdjsonError} before anything is stored, if the first line is imported and is not a JSON object.
    *
    * Rejects with the signal's reason or the error of the input, once each line that was read is accounted for. Rejects
-   * with `PermissionDeniedError`, the error of `reject`, or `StorageUnavailableError` once creates in progress have settled.
+   * with the error of `reject`, or `StorageUnavailableError` once creates in progress have settled.
    * In the last case, nothing was stored since `nextLine` was first tried, unless the storage returned at that moment.
    */
   async run(input: Readable): Promise<number> {
@@ -141,13 +138,13 @@ export class PlantImport {
     return true;
   }
 
-  /** Retries a plant that is not stored, which needs no mark. Rejects as `CreatePlant` does. */
+  /** Retries a plant that is not stored, which needs no mark. Rejects as `PlantCreator.create` does. */
   async #store(plant: NewPlant): Promise<void> {
-    const { createPlant, client, timeLimitMs } = this.#options;
+    const { creator, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
     for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 10_000)) {
       try {
-        await createPlant.execute(client, plant, end - performance.now());
+        await creator.create(plant, end - performance.now());
         this.#settled += 1;
         return;
       } catch (error) {
@@ -163,7 +160,7 @@ export class PlantImport {
   /** An outage ends the import, unless other lines have settled since this one was read, as with one lost shard. */
   async #reject({ number, bytes }: Line, cause: unknown, settled: number): Promise<void> {
     const isOutage = cause instanceof StorageUnavailableError && settled === this.#settled;
-    if (isOutage || cause instanceof PermissionDeniedError) throw cause;
+    if (isOutage) throw cause;
     const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
     // Reveals nothing of an unexpected error.
     const { error, message } = failures.get(code) ?? INTERNAL;

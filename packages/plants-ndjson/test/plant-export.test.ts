@@ -6,7 +6,6 @@ import {
   authenticatedClient,
   newPlant,
   type PlantReader,
-  ReadPlants,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
@@ -18,8 +17,10 @@ const MANY = 20_001;
 
 function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = {}) {
   return exportPages({
-    readPlants: new ReadPlants(plants),
-    client: authenticatedClient('reader', ['read plants']),
+    pages: {
+      client: authenticatedClient('reader', ['read plants']),
+      read: (page, timeLimitMs) => plants.read(page, timeLimitMs),
+    },
     timeLimitMs: 1000,
     signal: new AbortController().signal,
     ...options,

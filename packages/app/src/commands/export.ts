@@ -14,11 +14,12 @@ export async function exportPlants(process: OwnProcess, { values }: Arguments): 
   const after = values.after === undefined ? undefined : idOf(values.after);
   const limit = countOf('export: --limit', values.limit);
   const write = writerTo(process.stdout);
-  return runAsClient(process, 'export', async ({ container, client, configuration, signal }) => {
+  return runAsClient(process, 'export', async ({ container, token, configuration, signal }) => {
     const readPlants = await container.getAsync(ids.readPlants);
     if (readPlants === undefined) {
       throw new ConfigurationError(['STORAGE: this storage cannot be read. Choose another']);
     }
+    const pages = await readPlants.authorize(token);
     let plants = 0;
     let last = after;
     return {
@@ -29,7 +30,7 @@ export async function exportPlants(process: OwnProcess, { values }: Arguments): 
       },
       async run() {
         const timeLimitMs = configuration.REQUEST_DEADLINE_MS;
-        const options = { readPlants, client, timeLimitMs, after, limit, signal };
+        const options = { pages, timeLimitMs, after, limit, signal };
         for await (const page of exportPages(options)) {
           await write(page.lines);
           plants += page.plants;

@@ -17,14 +17,15 @@ export async function importPlants(
 ): Promise<number> {
   const fromLine = countOf('import: --from-line', values['from-line']) ?? 1;
   const write = writerTo(process.stdout);
-  return runAsClient(process, 'import', async ({ container, client, configuration, signal }) => {
+  return runAsClient(process, 'import', async ({ container, token, configuration, signal }) => {
+    const createPlant = await container.getAsync(ids.createPlant);
+    const creator = await createPlant.authorize(token);
     const logger = await container.getAsync(ids.logger);
     const plants = await container.getAsync(ids.plantRepository);
     // Otherwise each line that was not sent yet would wait for an unreachable storage.
     signal.addEventListener('abort', () => void plants.close());
     const plantImport = new PlantImport({
-      createPlant: await container.getAsync(ids.createPlant),
-      client,
+      creator,
       timeLimitMs: PATIENCE_MS,
       maxLineBytes: configuration.BODY_LIMIT,
       fromLine,

@@ -1,5 +1,4 @@
 import {
-  type Client,
   InvalidTokenError,
   PermissionDeniedError,
   StorageUnavailableError,
@@ -13,10 +12,10 @@ import { createContainer, ids } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
 import { type OwnProcess, printProblem, StartError, stopOnSignals } from './own-process.js';
 
-/** What an import or an export works with: an authenticated client and the parts of the service. */
+/** What an import or an export works with: the token of a client and the parts of the service. */
 export interface Session {
   readonly container: Container;
-  readonly client: Client;
+  readonly token: string;
   readonly configuration: Configuration;
   readonly signal: AbortSignal;
 }
@@ -54,9 +53,8 @@ export async function runAsClient(
   try {
     const logger = await container.getAsync(ids.logger);
     for (const line of given.ignored) logger.warn(line);
-    const tokenVerifier = await container.getAsync(ids.tokenVerifier);
-    const client = await tokenVerifier.verify(given.ACCESS_TOKEN ?? '');
-    const { counts, resume, run } = await begin({ container, client, configuration, signal });
+    const token = given.ACCESS_TOKEN ?? '';
+    const { counts, resume, run } = await begin({ container, token, configuration, signal });
     const progress = () => stderr.write(`${[counts(), resume()].filter(Boolean).join(' | ')}\n`);
     const timer = setInterval(progress, PROGRESS_MS);
     signal.addEventListener('abort', () => {

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Routes } from '../request/routes.js';
+import type Router from '@koa/router';
+import type { RequestState, Step } from '../request/observe.js';
+import { allow } from '../request/respond-to-failures.js';
 import { type DescriptionOptions, interfaceDescription } from './interface-description.js';
 
 /** Forbids requests to other origins, and all code except the files listed below. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const HEADERS: readonly string[] = Object.entries({
+const HEADERS = {
   'Content-Security-Policy': POLICY,
   'Cache-Control': 'no-cache',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
-}).flat();
+};
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
@@ -21,12 +23,12 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
-/** Returns the routes of the interface description and the docs pages. Each is read or made at its first request. */
-export function docsRoutes(options: DescriptionOptions): Routes {
+/** Adds the interface description and the docs pages. Each is read or made at its first request. */
+export function addDocs(router: Router<RequestState>, options: DescriptionOptions): void {
   const description = () => interfaceDescription(options);
   const page = async () =>
     `${await staticFile('docs.html')}`.replace('{base_path}', options.basePath ?? '');
-  return {
+  const documents = {
     '/openapi.json': document(JSON_TYPE, () => JSON.stringify(description(), null, 2)),
     '/openapi.yaml': document('application/yaml', () => toYaml(description())),
     '/docs': document(HTML, page),
@@ -39,6 +41,9 @@ export function docsRoutes(options: DescriptionOptions): Routes {
       staticFile('swagger-ui/swagger-ui-bundle.js'),
     ),
   };
+  for (const [path, serve] of Object.entries(documents)) {
+    router.get(path, serve).all(path, allow('HEAD, GET'));
+  }
 }
 
 /** Resolves with a value as YAML 1.2. */
@@ -51,19 +56,20 @@ function staticFile(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
 }
 
-function document(type: string, source: Source): Routes[string] {
+function document(type: string, source: Source): Step {
   let made: { readonly bytes: Buffer; readonly etag: string } | undefined;
-  return {
-    GET: async ({ ctx }) => {
-      made ??= withTag(Buffer.from(await source()));
-      const { bytes, etag } = made;
-      // `ctx.fresh` compares these with the request.
-      ctx.status = 200;
-      ctx.set('ETag', etag);
-      return ctx.fresh
-        ? { status: 304, headers: HEADERS, body: undefined }
-        : { status: 200, headers: [...HEADERS, 'Content-Type', type], body: bytes };
-    },
+  return async (ctx) => {
+    made ??= withTag(Buffer.from(await source()));
+    ctx.set(HEADERS);
+    ctx.set('ETag', made.etag);
+    // `ctx.fresh` compares the request with these.
+    ctx.status = 200;
+    if (ctx.fresh) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.type = type;
+    ctx.body = made.bytes;
   };
 }
 

@@ -106,8 +106,12 @@ export class HttpError extends Error {
   }
 }
 
-/** The errors of `plant-json` and the domain whose own message is sent to the client. */
-const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set(['INVALID_JSON', 'INVALID_NEW_PLANT']);
+/** The errors of the server, `plant-json` and the domain whose own message is sent to the client. */
+const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set([
+  'MALFORMED_REQUEST',
+  'INVALID_JSON',
+  'INVALID_NEW_PLANT',
+]);
 
 /** Returns the failure for an error. An unlisted error is a bug, whose failure is constant and reveals nothing. */
 export function toFailure(error: unknown): Failure {

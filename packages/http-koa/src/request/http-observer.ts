@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError, PermissionDeniedError } from '@plant-store/domain';
-import { HttpError } from './failures.js';
 
 /** A request and its response, or the end of its connection. Only `requestId` and `request` contain text that a client chose. */
 export interface EndedExchange {
@@ -34,10 +33,15 @@ export function accessRefusalOf(cause: unknown): AccessRefusal | undefined {
   return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }
 
+/** Returns the name of the client that lacks a permission; `undefined` if another error refuses it. */
+export function refusedClientOf(cause: unknown): string | undefined {
+  return cause instanceof PermissionDeniedError ? cause.client?.name : undefined;
+}
+
 /** Returns the code of the parser's error that made a request fail; `undefined` when another error did. */
 export function parserErrorOf(error: unknown): string | undefined {
-  if (!(error instanceof HttpError)) return undefined;
-  const { code = '' } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
   return code.startsWith('HPE_') ? code : undefined;
 }
 

@@ -1,30 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { toFailure } from './failures.js';
 import { countedMethod, requestIdOf } from './headers.js';
 import { type HttpObserver, parserErrorOf } from './http-observer.js';
-import type { OwnRequest } from './own-request.js';
-import { failureResponse, type Response } from './response.js';
 
-/** Returns the response to a request that does not reach Koa, and its id. Reports the request to the observer. */
-export function refuse(
-  cause: unknown,
-  request: OwnRequest,
-  observer: HttpObserver | undefined,
-): [response: Response, requestId: string] {
-  const requestId = requestIdOf(request);
-  const response = failureResponse(cause);
-  const { status, error, ours } = response.failure;
-  observer?.begun();
-  if (ours) observer?.failed({ requestId, error, cause });
-  observer?.ended({
-    method: countedMethod(request.method),
-    route: undefined,
-    status,
-    error,
-    durationMs: 0,
-    requestId,
-    client: undefined,
-    refusal: undefined,
-    parserError: parserErrorOf(cause),
-    request,
-  });
-  return [response, requestId];
+/** The response to a request that does not reach Koa. */
+export interface Refused {
+  readonly status: number;
+  /** Alternating names and values. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Returns the option `refuse` for `@plant-store/http-server`: the usual form of a failure, reported to the observer. */
+export function refuseWith(
+  observer?: HttpObserver,
+): (cause: unknown, request: IncomingMessage) => Refused {
+  return (cause, request) => {
+    const requestId = requestIdOf(request);
+    const { status, error, message, ours } = toFailure(cause);
+    observer?.begun();
+    if (ours) observer?.failed({ requestId, error, cause });
+    observer?.ended({
+      method: countedMethod(request.method),
+      route: undefined,
+      status,
+      error,
+      durationMs: 0,
+      requestId,
+      client: undefined,
+      refusal: undefined,
+      parserError: parserErrorOf(cause),
+      request,
+    });
+    const headers = {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': requestId,
+    };
+    return {
+      status,
+      headers: Object.entries(headers).flat(),
+      body: JSON.stringify({ error, message }),
+    };
+  };
 }

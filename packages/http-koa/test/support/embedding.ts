@@ -1,16 +1,21 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { CreatePlant, type NewPlant, type PlantRepository } from '@plant-store/domain';
+import {
+  CreatePlant,
+  type NewPlant,
+  type PlantRepository,
+  type TokenVerifier,
+} from '@plant-store/domain';
 import {
   type AppDependencies,
   createApp,
-  createServer,
   type EndedExchange,
   type RoutesOptions,
-  type ServerOptions,
+  refuseWith,
   type ServiceFailure,
 } from '@plant-store/http-koa';
+import { createServer, type ServerOptions } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
@@ -22,6 +27,11 @@ export const TOKEN = 'a-token-for-tests';
 /** A plant whose id a double cannot represent. */
 export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
 
+export const tokenVerifier: TokenVerifier = new StaticTokenVerifier([
+  { sha256: tokenDigest(TOKEN), label: 'test' },
+  { sha256: tokenDigest('visitor'), label: 'visitor', permissions: [] },
+]);
+
 /** The dependencies of an application under test, what they recorded, and the servers to close. */
 export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
@@ -29,11 +39,7 @@ export class Embedding {
   readonly ended: EndedExchange[] = [];
   readonly failed: ServiceFailure[] = [];
   readonly dependencies: AppDependencies = {
-    createPlant: new CreatePlant(new MemoryPlantRepository(this.plants)),
-    tokenVerifier: new StaticTokenVerifier([
-      { sha256: tokenDigest(TOKEN), label: 'test' },
-      { sha256: tokenDigest('visitor'), label: 'visitor', permissions: [] },
-    ]),
+    createPlant: new CreatePlant(tokenVerifier, new MemoryPlantRepository(this.plants)),
     ready: async () => {},
     observer: {
       begun: () => void this.begun.push('begun'),
@@ -47,7 +53,7 @@ export class Embedding {
   async start(changed: Partial<AppDependencies> & RoutesOptions & ServerOptions = {}) {
     const all = { ...this.dependencies, ...changed };
     const app = createApp(all, all);
-    const server = createServer(app, all);
+    const server = createServer(app.callback(), { refuse: refuseWith(all.observer), ...all });
     return { app, server, url: await this.listen(server) };
   }
 
@@ -73,7 +79,9 @@ export class Embedding {
   /** Serves an application on a server of `createServer`, or on one of Node.js. */
   async serve(app: Pick<Koa, 'callback'>, own = true): Promise<string> {
     const { observer } = this.dependencies;
-    return this.listen(own ? createServer(app, { observer }) : createHttpServer(app.callback()));
+    const handle = app.callback();
+    const refuse = refuseWith(observer);
+    return this.listen(own ? createServer(handle, { refuse }) : createHttpServer(handle));
   }
 
   /** Makes a server listen on a free port, or on a Unix socket. */
@@ -196,21 +204,22 @@ export async function errorOf(response: Response): Promise<number> {
 }
 
 /** Returns the dependency on a store that adds plants like this. */
-export function adding(add: PlantRepository['add']) {
-  return { createPlant: new CreatePlant({ add, ready: async () => {}, close: async () => {} }) };
+export function adding(add: PlantRepository['add'], verifier = tokenVerifier) {
+  const plants = { add, ready: async () => {}, close: async () => {} };
+  return { createPlant: new CreatePlant(verifier, plants) };
 }
 
-/** Returns dependencies whose verifier waits for `verify`. `waiting` resolves when it waits, `ended` after the request. */
-export function verifyingLate({ tokenVerifier, observer, ...others }: AppDependencies) {
+/** Returns dependencies that authorize late, after `verify`. `waiting` resolves when they wait, `ended` after the request. */
+export function verifyingLate({ createPlant, observer, ...others }: AppDependencies) {
   const [waiting, verify, ended] = [signal(), signal(), signal()];
-  const late = async (token: string) => {
+  const authorize = async (token: string) => {
     waiting.give();
     await verify.given;
-    return tokenVerifier.verify(token);
+    return createPlant.authorize(token);
   };
   const dependencies: AppDependencies = {
     ...others,
-    tokenVerifier: { ...tokenVerifier, verify: late },
+    createPlant: { authorize } as CreatePlant,
     observer: { ...observer, ended: ended.give },
   };
   return { dependencies, waiting: waiting.given, verify: verify.give, ended: ended.given };

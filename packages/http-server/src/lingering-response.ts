@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http';
-import type { OwnRequest } from '../request/own-request.js';
+import type { ArrivingRequest } from './arriving-request.js';
+import { hasUnreadBody } from './http-rules.js';
 
 /** After a response, the server waits this long for the rest of its request, of which it reads this many bytes at most. */
 const LINGER_MS = 500;
@@ -9,7 +10,13 @@ const LINGER_BYTES = 65_536;
  * A response that ends only after its request has arrived, or after a while: if the server closed while a client still sends,
  * a reset could overtake the response (RFC 9112 section 9.6).
  */
-export class LingeringResponse extends ServerResponse<OwnRequest> {
+export class LingeringResponse extends ServerResponse<ArrivingRequest> {
+  /** Announces that the connection closes afterwards, unless the body was read. Node.js calls this for every response. */
+  override writeHead(...args: [number]): this {
+    if (hasUnreadBody(this.req)) this.shouldKeepAlive = false;
+    return super.writeHead(...args);
+  }
+
   override end(...args: never[]): this {
     if (this.req.complete || this.destroyed) return super.end(...args);
     // As in Node.js, there may be no body, but a callback.

@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
-import { type FailureCode, HttpError } from '../request/failures.js';
+
 import type { EventLoopTurn } from './event-loop-turn.js';
 import type { LingeringResponse } from './lingering-response.js';
+import { RequestError, type RequestErrorCode } from './request-error.js';
 import { type WaitingWeight, weightOf } from './waiting-weight.js';
 
 /** The failures for Node.js's error codes. Any other means a malformed request, or a socket that can send no response. */
-const FAILURE_CODES: ReadonlyMap<string, FailureCode> = new Map([
+const CODES: ReadonlyMap<string, RequestErrorCode> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
@@ -23,7 +24,7 @@ export interface SharedState {
 
 /**
  * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. Others close
- * it too: `send` after a request whose body was not read, `drain` at its time limit, and Node.js when it is idle for too long
+ * it too: `LingeringResponse` after a request whose body was not read, `drain` at its time limit, and Node.js when it is idle for too long
  * or when the client asks for it.
  */
 export class Connection {
@@ -84,18 +85,21 @@ export class Connection {
    *
    * @param textOf Reports the failure of a request that could not be read, and returns the text of its response.
    */
-  async fail(cause: NodeJS.ErrnoException, textOf: (failure: HttpError) => string): Promise<void> {
+  async fail(
+    cause: NodeJS.ErrnoException,
+    textOf: (failure: RequestError) => string,
+  ): Promise<void> {
     const socket = this.#socket;
     // Node.js would report every further segment as another error.
     socket.pause();
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const failure = new HttpError(FAILURE_CODES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST');
-    failure.cause = cause;
+    const code = CODES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST';
+    const failure = new RequestError(code, undefined, { cause });
     const owed = this.#lastOwed;
     const isBodyArriving = this.#last?.req.complete === false;
     if (isBodyArriving && owed) {
-      // Whoever reads the body gets this error, and responds with it: `OwnRequest` keeps the socket for that. If nobody reads
+      // Whoever reads the body gets this error, and responds with it: `ArrivingRequest` keeps the socket for that. If nobody reads
       // the body, the response is the usual one.
       this.closeAfter(owed);
       owed.req.destroy(failure);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { createServer } from '@plant-store/http-koa';
+import { createServer } from '@plant-store/http-server';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { rawCreate, responded, signal, useEmbedding } from '../support/embedding.js';
@@ -170,16 +170,14 @@ describe('A client', () => {
     const app = new Koa().use((ctx) => {
       ctx.body = 'the body was not read';
     });
-    const server = createServer(app);
+    const server = createServer(app.callback());
     await embedding.listen(server);
     const { socket } = await embedding.client(server);
     const received = socket.toArray();
-    socket.write(started('Transfer-Encoding: chunked\r\n\r\n'));
-    const [, response] = await once(server, 'request');
-    await once(response, 'close');
-    expect(response.shouldKeepAlive).to.equal(true);
-    socket.write('GARBAGE\r\n');
-    expect((await received).join('')).to.match(/^HTTP\/1\.1 200 [\s\S]*the body was not read$/);
+    socket.write(started('Transfer-Encoding: chunked\r\n\r\nGARBAGE\r\n'));
+    expect((await received).join(''))
+      .to.match(/^HTTP\/1\.1 /)
+      .and.not.match(/HTTP[^]*HTTP/);
   });
 
   it('that sends nothing is disconnected without a response', async () => {

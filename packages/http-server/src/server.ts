@@ -1,18 +1,17 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type Koa from 'koa';
-import { positiveInteger } from '../options.js';
-import type { HttpError } from '../request/failures.js';
-import { checkHttp, MAX_HEADERS, offersUpgrade } from '../request/headers.js';
-import type { HttpObserver } from '../request/http-observer.js';
-import { OwnRequest } from '../request/own-request.js';
-import { refuse } from '../request/refuse.js';
-import { rawResponse, sendAtOnce } from '../request/send.js';
+import { ArrivingRequest } from './arriving-request.js';
 import { Connection } from './connection.js';
 import { drain } from './drain.js';
 import { EventLoopTurn } from './event-loop-turn.js';
+import { checkHttp, MAX_HEADERS, offersUpgrade } from './http-rules.js';
 import { LingeringResponse } from './lingering-response.js';
+import { sendRefusal, textOf } from './refusal.js';
+import { plainRefusal, type Refusal, type RequestError } from './request-error.js';
 import { WaitingWeight } from './waiting-weight.js';
+
+/** What serves the requests that are not refused: for example, `app.callback()` of Koa, Express or Hono. */
+export type RequestHandler = (request: ArrivingRequest, response: LingeringResponse) => unknown;
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -24,12 +23,15 @@ export interface ServerOptions {
   readonly keepAliveTimeout?: number;
   /** The maximum number of open connections. The server closes any further one and emits `drop`. 10000 by default. */
   readonly maxConnections?: number;
-  /** Receives the requests that the server refuses before Koa. */
-  readonly observer?: HttpObserver;
+  /**
+   * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws at once, and
+   * reports it. If the headers could not be read, only the socket of the request is known. By default, a text.
+   */
+  readonly refuse?: (cause: unknown, request: ArrivingRequest) => Refusal;
 }
 
 /** A server that can be stopped without losing a request. */
-export interface DrainableServer extends Server<typeof OwnRequest> {
+export interface DrainableServer extends Server<typeof ArrivingRequest> {
   /**
    * Stops: accepts waiting connections, responds to every request that has arrived, and closes each connection after its
    * last response. Closes idle ones once a second, and all others after the time limit. Resolves when all are closed.
@@ -41,19 +43,15 @@ export interface DrainableServer extends Server<typeof OwnRequest> {
 const CHECK_INTERVAL_MS = 500;
 
 /**
- * Creates an HTTP server, not yet listening, for a Koa application. What Node.js's parser refuses gets a failure in the
- * usual form, and the requests of a connection run one after the other. It does not accept upgrades: for WebSockets, use a
+ * Creates an HTTP server, not yet listening. It refuses what breaks HTTP/1.1 or a limit before the handler, and runs the
+ * requests of a connection one after the other. It does not accept upgrades: for WebSockets, use a
  * plain `http.createServer`.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
-export function createServer(
-  app: Pick<Koa, 'callback'>,
-  options: ServerOptions = {},
-): DrainableServer {
-  const { observer } = options;
+export function createServer(handle: RequestHandler, options: ServerOptions = {}): DrainableServer {
+  const { refuse = plainRefusal } = options;
   const server = createNodeServer(options);
-  const handle = app.callback();
   const connections = new Map<Socket, Connection>();
   const turn = new EventLoopTurn();
   const pauseReading = () => pauseForThisTurn(connections.keys());
@@ -69,7 +67,7 @@ export function createServer(
    *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.enqueue`)
    *        │             ├─ closed meanwhile ─► never begins
    *        │             ├─ refused (`checkHttp`) ─► response that closes
-   *        │             └─ Koa ─► response
+   *        │             └─ the handler ─► response
    *        │                       ├─ its request is still arriving ─► a little more is read (`LingeringResponse`)
    *        │                       └─ sent ─► the next request begins, or, after a response that closes ─► closed
    *        │
@@ -80,7 +78,7 @@ export function createServer(
    *
    * While the server stops (`drain`), the last response owed closes its connection.
    */
-  async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
+  async function serve(request: ArrivingRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.get(request.socket);
     if (!connection?.isOpen) return abandon(request, response);
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
@@ -89,10 +87,13 @@ export function createServer(
     if (!mayBegin) return;
     try {
       checkHttp(request);
+      // RFC 9110 section 10.1.1: a client of HTTP/1.0 does not wait.
+      if (request.headers.expect && request.httpVersion === '1.1')
+        request.continueThrough(response);
       handle(request, response);
     } catch (cause) {
       connection.closeAfter(response);
-      sendAtOnce(response, ...refuse(cause, request, observer));
+      sendRefusal(response, refuse(cause, request));
     }
   }
 
@@ -106,10 +107,10 @@ export function createServer(
     .on('checkContinue', serve)
     .on('checkExpectation', serve)
     .on('clientError', (error, socket) => {
-      // Node.js passes no request, but the observer receives one: only its socket is known.
-      const request = new OwnRequest(socket as Socket);
-      const textOf = (failure: HttpError) => rawResponse(...refuse(failure, request, observer));
-      void connections.get(request.socket)?.fail(error, textOf);
+      // Node.js passes no request, so there is one of which only the socket is known.
+      const request = new ArrivingRequest(socket as Socket);
+      const refused = (failure: RequestError) => textOf(refuse(failure, request));
+      void connections.get(request.socket)?.fail(error, refused);
     });
   return Object.assign(server, {
     drain(timeLimitMs: number): Promise<void> {
@@ -124,7 +125,7 @@ export function createServer(
  * Node.js would destroy each of these requests and responses, which doubles the CPU time of cutting off. Those that already
  * wait are few: Node.js destroys them.
  */
-function abandon(request: OwnRequest, response: LingeringResponse): void {
+function abandon(request: ArrivingRequest, response: LingeringResponse): void {
   request.destroyed = true;
   response.destroyed = true;
 }
@@ -141,7 +142,7 @@ function pauseForThisTurn(sockets: Iterable<Socket>): void {
 function createNodeServer(options: ServerOptions) {
   const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
-    IncomingMessage: OwnRequest,
+    IncomingMessage: ArrivingRequest,
     ServerResponse: LingeringResponse,
     // Limits the request line and all headers together. Node.js does not count separators.
     maxHeaderSize: 16_384,
@@ -157,4 +158,10 @@ function createNodeServer(options: ServerOptions) {
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   // Undocumented. Without it, a client that half-closes gets no response.
   return Object.assign(server, { httpAllowHalfOpen: true });
+}
+
+/** Returns a whole number above 0: `NaN` would disable a limit. @throws {RangeError} with the name of the option. */
+function positiveInteger(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new RangeError(`${name} must be a whole number above 0, found ${value}`);
 }

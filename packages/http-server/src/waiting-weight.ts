@@ -1,4 +1,4 @@
-import type { OwnRequest } from '../request/own-request.js';
+import type { ArrivingRequest } from './arriving-request.js';
 
 /** The maximum number of requests that wait on one connection. */
 const MAX_WAITING = 250;
@@ -24,6 +24,6 @@ export class WaitingWeight {
 }
 
 /** Returns what a request weighs when it waits: 1, unless it has many headers. */
-export function weightOf({ rawHeaders }: OwnRequest): number {
+export function weightOf({ rawHeaders }: ArrivingRequest): number {
   return 1 + Math.floor(rawHeaders.length / 2 / HEADERS_OF_ONE);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EventLoopTurn } from '../../src/connection/event-loop-turn.js';
+import { EventLoopTurn } from '../src/event-loop-turn.js';
 
 describe('A turn of the event loop', () => {
   /** Accepts connections as Node.js does: one per turn of the event loop, each turn lasting this long. */

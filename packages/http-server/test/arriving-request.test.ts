@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { OwnRequest } from '../../src/request/own-request.js';
+import { ArrivingRequest } from '../src/arriving-request.js';
 
 const BODY = Buffer.from(Array.from({ length: 10_000 }, (_, at) => at % 256));
 const BYTES = [...BODY].map((byte) => Buffer.of(byte));
 
 describe('A body that arrives in chunks of one byte', () => {
-  let request: OwnRequest;
+  let request: ArrivingRequest;
   const read: Buffer[] = [];
   beforeEach(() => {
     read.length = 0;
-    request = new OwnRequest(new Socket());
+    request = new ArrivingRequest(new Socket());
   });
 
   it('is joined into larger ones while nobody reads it', async () => {
@@ -23,7 +23,6 @@ describe('A body that arrives in chunks of one byte', () => {
   });
 
   it('is joined into larger ones for readers that await the whole body', async () => {
-    request.isReadWhole = true;
     request.on('data', (chunk) => read.push(chunk)).read(0);
     for (const [at, byte] of BYTES.entries()) {
       expect(request.push(byte)).to.equal(true);
@@ -37,15 +36,8 @@ describe('A body that arrives in chunks of one byte', () => {
   });
 
   it('is read no further after its reader has given up', () => {
-    request.isReadWhole = true;
     request.on('data', () => undefined).pause();
     const room = BYTES.map((byte) => request.push(byte));
     expect([room.at(0), room.at(-1)]).to.deep.equal([true, false]);
-  });
-
-  it('is passed at once to any other reader', () => {
-    request.on('data', (chunk) => read.push(chunk)).read(0);
-    for (const byte of BYTES.slice(0, 3)) request.push(byte);
-    expect(read).to.deep.equal(BYTES.slice(0, 3));
   });
 });

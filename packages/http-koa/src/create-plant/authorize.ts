@@ -1,0 +1,19 @@
+import type { Client, CreatePlant } from '@plant-store/domain';
+import { bearerToken } from '../request/headers.js';
+import type { Step } from '../request/observe.js';
+
+/**
+ * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
+ * error that `failures` does not list is a bug. It must settle by itself: the deadline of a request limits only the storage.
+ */
+export type Admit = (client: Client) => void | Promise<void>;
+
+/** Lets pass only clients whose token permits to create plants. They are admitted before their body is read. */
+export function authorize(createPlant: CreatePlant, admit: Admit | undefined): Step {
+  return async function authorized(ctx, next) {
+    const creator = await createPlant.authorize(bearerToken(ctx.req));
+    ctx.state.creator = creator;
+    if (admit) await admit(creator.client);
+    return next();
+  };
+}

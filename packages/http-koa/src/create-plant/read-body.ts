@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { HttpError } from '../request/failures.js';
+import { isRepeated } from '../request/headers.js';
+import type { Step } from '../request/observe.js';
+
+/** Reports a setup error: a body parser that ran first has rounded large ids, so its result is unusable. */
+const ALREADY_READ =
+  'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
+
+/** Puts the bytes of a JSON body into `ctx.request.body`. koa-bodyparser reads them as text, since `JSON.parse` rounds ids. */
+export function readBody(limit: number): Step {
+  const parse = bodyParser({
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
+    // @ts-expect-error: the types lack `null`, which means bytes (raw-body, `encoding`).
+    encoding: null,
+    textLimit: `${limit}b`,
+    onerror(error) {
+      const status = 'status' in error ? error.status : undefined;
+      if (status === 413) throw tooLarge(limit);
+      // The client has gone.
+      throw status === 400 ? new HttpError('MALFORMED_REQUEST') : error;
+    },
+  }) as unknown as Step;
+  return function read(ctx, next) {
+    const { req, request, state } = ctx;
+    checkBody(ctx, limit);
+    // A parser of the host for other types has left `{}`, or was turned off.
+    request.body = undefined;
+    ctx.disableBodyParser = false;
+    if (!req.complete) return parse(ctx, next);
+    // It is unknown when this body arrived: at the start at the earliest. It needs no parser that waits for events of the
+    // stream, and one of AWS Lambda's adapters (@codegenie/serverless-express) has marked the stream as unreadable by now.
+    state.arrivedAt = state.startedAt;
+    request.body = arrivedBody(req, limit);
+    return next();
+  };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** RFC 9110 section 8.3.1: with any parameters. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+
+type Checked = Pick<Context, 'req' | 'request' | 'writable'>;
+
+/** Checks the headers of the body. @throws {HttpError} if the body is refused, or its arrival has already failed. */
+function checkBody({ req, request, writable }: Checked, limit: number): void {
+  const { headers } = req;
+  // HTTP/2 needs neither header, and without one, Koa and the parser see no body.
+  if (req.httpVersionMajor > 1) headers['transfer-encoding'] ??= 'chunked';
+  if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(req, 'content-type')) {
+    // Only if a body was announced, the client is told about its type.
+    const isMissing = request.is('application/json') === null;
+    throw new HttpError(isMissing ? 'BODY_MISSING' : 'MEDIA_TYPE_NOT_SUPPORTED');
+  }
+  const coding = headers['content-encoding'];
+  if (coding !== undefined && coding !== 'identity') {
+    if (coding.toLowerCase() !== 'identity') {
+      const rule = 'the body must not be compressed: send it without Content-Encoding';
+      throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED', rule);
+    }
+    // The parser accepts only one spelling.
+    headers['content-encoding'] = 'identity';
+  }
+  // Node.js discards the body once a host has responded. Only the observer sees this failure.
+  if (!writable) throw new HttpError('REQUEST_TIMEOUT');
+  if (req.readableDidRead) throw new Error(ALREADY_READ);
+  if (req.errored) throw req.errored;
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+/** Returns a body that has arrived completely. Some adapters add it only when it is read. */
+function arrivedBody(req: IncomingMessage, limit: number): Buffer {
+  const chunks: Buffer[] = [];
+  do chunks.push(req.read() ?? EMPTY);
+  while (req.readableLength > 0);
+  const [first = EMPTY] = chunks;
+  const body = chunks.length === 1 ? first : Buffer.concat(chunks);
+  if (body.length > limit) throw tooLarge(limit);
+  return body;
+}
+
+function tooLarge(limit: number): HttpError {
+  return new HttpError('BODY_TOO_LARGE', `the body must have at most ${limit} bytes`);
+}

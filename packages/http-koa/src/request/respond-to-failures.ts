@@ -1,0 +1,44 @@
+import type { Context } from 'koa';
+import { type Failure, HttpError, toFailure } from './failures.js';
+import type { HttpObserver } from './http-observer.js';
+import type { Step } from './observe.js';
+
+/**
+ * Responds to every error of the steps behind it. Failures of the service are reported to the observer, and emitted as
+ * `error` on the application.
+ */
+export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Step {
+  return async function respond(ctx, next) {
+    try {
+      await next();
+    } catch (cause) {
+      const failure = toFailure(cause);
+      const { state } = ctx;
+      Object.assign(state, { failure, cause });
+      if (failure.ours) {
+        observer.failed({ requestId: state.requestId, error: failure.error, cause });
+        ctx.app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
+      }
+      // Otherwise the client has gone, or a host application has responded.
+      if (ctx.writable) respondWith(ctx, failure);
+    }
+  };
+}
+
+/** Responds with a failure. Every response but a 2xx or 304 has this form. Source: docs/specification.md, "Error". */
+export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failure: Failure): void {
+  const { status, error, message, challenge, retryAfter, allow } = failure;
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
+  if (retryAfter !== undefined) ctx.set('Retry-After', `${retryAfter}`);
+  if (allow !== undefined) ctx.set('Allow', allow);
+  ctx.body = { error, message };
+}
+
+/** Refuses the methods that a path has no route for. */
+export function allow(methods: string): Step {
+  return () => {
+    throw new HttpError('METHOD_NOT_ALLOWED', undefined, { allow: methods });
+  };
+}

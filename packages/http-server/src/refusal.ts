@@ -1,0 +1,22 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Refusal } from './request-error.js';
+
+/** Sends a refusal, unless the connection has been closed. */
+export function sendRefusal(response: ServerResponse, refusal: Refusal): void {
+  if (response.destroyed) return;
+  response.writeHead(refusal.status, withLength(refusal)).end(refusal.body);
+}
+
+/** Returns the text of the last response of a connection, to a request for which Node.js has created no `ServerResponse`. */
+export function textOf(refusal: Refusal): string {
+  const { status, body } = refusal;
+  const date = new Date().toUTCString();
+  const headers = [...withLength(refusal), 'Date', date, 'Connection', 'close']
+    .map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`))
+    .join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n${body}`;
+}
+
+function withLength({ headers, body }: Refusal): string[] {
+  return [...headers, 'Content-Length', `${Buffer.byteLength(body)}`];
+}

@@ -1,0 +1,38 @@
+/** Why a server refuses a request before its handler, or breaks off a body that the handler reads. */
+export type RequestErrorCode = 'MALFORMED_REQUEST' | 'HEADERS_TOO_LARGE' | 'REQUEST_TIMEOUT';
+
+/** The status of each, and its message unless a rule is named. */
+const ERRORS: Readonly<Record<RequestErrorCode, readonly [status: number, message: string]>> = {
+  MALFORMED_REQUEST: [400, 'the request is not valid HTTP/1.1 (RFC 9112)'],
+  HEADERS_TOO_LARGE: [431, 'the headers are too large'],
+  REQUEST_TIMEOUT: [408, 'the request did not arrive in time'],
+};
+
+/** The request breaks a rule of HTTP, or a limit of the server. `cause` is Node.js's error, if there is one. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly code: RequestErrorCode;
+  readonly status: number;
+
+  constructor(code: RequestErrorCode, rule?: string, options?: ErrorOptions) {
+    const [status, message] = ERRORS[code];
+    super(rule ?? message, options);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** The response to a request that is refused before its handler. The server adds `Content-Length`, `Date` and `Connection`. */
+export interface Refusal {
+  readonly status: number;
+  /** Alternating names and values. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Refuses with the message of the error as text. */
+export function plainRefusal(cause: unknown): Refusal {
+  const known = cause instanceof RequestError;
+  const { status, message } = known ? cause : { status: 500, message: 'internal error' };
+  return { status, headers: ['Content-Type', 'text/plain; charset=utf-8'], body: `${message}\n` };
+}
