@@ -257,9 +257,9 @@ describe('The packages, installed from their tarballs', function () {
       await issuer.stop();
     });
 
-    it('plant-repository-mongodb', async function () {
+    it('plant-repository-mongodb-batched', async function () {
       const shown = 'mongodb://127.0.0.1:27017/plant-store?replicaSet=rs0';
-      await expectExample('plant-repository-mongodb', { [shown]: await newDatabase(this) });
+      await expectExample('plant-repository-mongodb-batched', { [shown]: await newDatabase(this) });
     });
 
     it('plant-repository-postgresql', async function () {

@@ -34,7 +34,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     request: [],
     [ANY]: ['request'],
   },
-  'plant-repository-mongodb': {
+  'plant-repository-mongodb-batched': {
     connection: [],
     collection: ['connection'],
   },

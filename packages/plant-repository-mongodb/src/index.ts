@@ -1,10 +1,1 @@
-export type {
-  BatchTracer,
-  StorageEvent,
-  StorageObserver,
-} from '@plant-store/plant-repository-group-commit';
-export { InvalidMongoUriError, mongoUriProblem } from './mongo-connection-string.js';
-export {
-  type MongoPlantRepositoryOptions,
-  mongoPlantRepository,
-} from './mongo-plant-repository.js';
+export { MongoPlantRepository } from './mongo-plant-repository.js';

@@ -1,7 +1,7 @@
 import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { newPlantParser } from '@plant-store/plant-json';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { newDatabase } from '@plant-store/test-servers/mongod';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';

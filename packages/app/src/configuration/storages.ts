@@ -2,7 +2,7 @@ import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
-import { ConfigurationError, required, text } from './setting.js';
+import { ConfigurationError, oneOf, required, text } from './setting.js';
 
 /** A store; plants can be exported from it only if it is a `PlantReader`. */
 export type Store = PlantRepository & Partial<PlantReader>;
@@ -70,15 +70,18 @@ const mongodb = choice({
       ...text('a collection name', 'plants', /^(?!system\.|\.)[^$\0]{1,120}$/),
       default: 'plants',
     },
+    MONGODB_INSERTS: { ...oneOf('batched', 'single'), default: 'batched' },
   },
   async configure({
     MONGODB_URI: uri,
     MONGODB_COLLECTION: collection,
+    MONGODB_INSERTS: inserts,
   }): Promise<ConfiguredStorage> {
     const { mongoPlantRepository, mongoUriProblem } = await import(
-      '@plant-store/plant-repository-mongodb'
+      '@plant-store/plant-repository-mongodb-batched'
     );
     expectNone(mongoUriProblem(uri), 'MONGODB_URI: must be a MongoDB connection string');
+    if (inserts === 'single') return singleInserts(uri, collection);
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
@@ -92,6 +95,19 @@ const mongodb = choice({
     };
   },
 });
+
+/** The plain rung: one insert for each plant. Its plants cannot be exported, and its log has no events of the storage. */
+function singleInserts(uri: string, collection: string): ConfiguredStorage {
+  return {
+    note: `mongodb (collection ${collection}, an insert for each plant)`,
+    variables: 'MONGODB_URI',
+    async open(observer) {
+      const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
+      observer({ type: 'storage reachable' });
+      return new MongoPlantRepository(uri, collection);
+    },
+  };
+}
 
 const postgresql = choice({
   settings: {

@@ -1,3 +1,4 @@
+export { FaultyMongod } from './faulty-mongod.js';
 export { findMongod, needsMongod } from './find-mongod.js';
 export { MongodServer, type ServerOptions } from './mongod-server.js';
 export { ReplicaSet, type ReplicaSetOptions } from './replica-set.js';

@@ -60,7 +60,7 @@ describe('Without a server that responds', () => {
   it('close lets the process end, even while TLS files are being read', async () => {
     const { authority } = certificates;
     const script = `
-      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
       const uri = '${CLOSED_PORT}?tls=true&tlsCAFile=${encodeURIComponent(authority)}';
       await mongoPlantRepository({ uri }).close();
       const repository = mongoPlantRepository({ uri: '${CLOSED_PORT}' });

@@ -1,7 +1,7 @@
 import { errorOf, until } from '@plant-store/contract-suite';
 import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { StorageEvents } from './storage-events.js';
 

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { plant } from './plant.js';
 import { StorageEvents } from './storage-events.js';

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
+import type { StorageEvent } from '@plant-store/plant-repository-mongodb-batched';
 
 type EventType = StorageEvent['type'];
 type EventOf<T extends EventType> = Extract<StorageEvent, { type: T }>;

@@ -7,7 +7,7 @@ import {
   mongoPlantRepository,
   mongoUriProblem,
   type StorageEvent,
-} from '@plant-store/plant-repository-mongodb';
+} from '@plant-store/plant-repository-mongodb-batched';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import {

@@ -1,0 +1,10 @@
+export type {
+  BatchTracer,
+  StorageEvent,
+  StorageObserver,
+} from '@plant-store/plant-repository-group-commit';
+export { InvalidMongoUriError, mongoUriProblem } from './mongo-connection-string.js';
+export {
+  type MongoPlantRepositoryOptions,
+  mongoPlantRepository,
+} from './mongo-plant-repository.js';

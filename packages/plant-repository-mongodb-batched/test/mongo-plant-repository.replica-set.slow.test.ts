@@ -1,0 +1,198 @@
+import { rejects } from 'node:assert/strict';
+import { until } from '@plant-store/contract-suite';
+import {
+  OutcomeUnknownError,
+  type PlantRepository,
+  StorageDegradedError,
+} from '@plant-store/domain';
+import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
+import { ReplicaSet } from '@plant-store/test-servers/mongod';
+import { expect } from 'chai';
+import { Long, type RunCommandOptions } from 'mongodb';
+import { CollectionCheck } from '../src/collection-check.js';
+import { Warnings } from '../src/warnings.js';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import {
+  clientOf,
+  closeClient,
+  databaseAt,
+  freshCollection,
+  keptDocuments,
+  repositories,
+  untilReady,
+} from './support/open-store.js';
+import { plant } from './support/plant.js';
+
+/** Longer than the driver waits for a primary, so that a store must try again. */
+const ELECTION_MS = 3_000;
+/** MongoDB's default. */
+const DEFAULT_ELECTION_MS = 10_000;
+/** The default of `REQUEST_DEADLINE_MS`. */
+const LIMIT_MS = 15_000;
+/** How many times a client creates a plant. */
+const ROUNDS = 2;
+/** The connections for inserts, pages, checks, and the driver's monitor. */
+const MAX_CONNECTIONS = 50;
+
+describeOnMongod('Three nodes', function () {
+  this.timeout(90_000);
+  let set: ReplicaSet;
+  let collection: string;
+  const open = repositories();
+
+  before(async () => {
+    set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
+  });
+
+  after(async () => {
+    await closeClient(set.uri);
+    await set.stop();
+  });
+
+  beforeEach(async () => {
+    await set.settled();
+    collection = freshCollection();
+  });
+
+  async function createDuring(
+    timeLimitMs: number,
+    disruption: (creates: ConcurrentCreates) => Promise<void>,
+  ): Promise<ConcurrentCreates> {
+    const stores = [1, 2].map(() => open(set.uri, collection).repository);
+    const creates = new ConcurrentCreates(stores, timeLimitMs);
+    await creates.during(() => disruption(creates));
+    const documents = await keptDocuments(set.uri, collection);
+    const kept = new Map(documents.map(({ _id, name }) => [_id, name]));
+    expect(creates.falseOutcomes(kept)).to.deep.equal([]);
+    return creates;
+  }
+
+  it('store every plant when the primary is killed, and report true outcomes', async () => {
+    await set.electWithin(DEFAULT_ELECTION_MS);
+    const primary = await set.primary();
+    const creates = await createDuring(LIMIT_MS, () => primary.kill());
+    expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
+    await set.electWithin(ELECTION_MS);
+    collection = freshCollection();
+    await createDuring(1_000, async (creates) => {
+      await Promise.all(set.members.map((member) => member !== primary && member.kill()));
+      await creates.reported(CALLERS, 'unavailable');
+      await Promise.all(set.members.map((member) => member.restart()));
+    });
+  });
+
+  it('store every plant when the primary steps down', async () => {
+    const creates = await createDuring(LIMIT_MS, () => set.stepDown());
+    expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
+  });
+
+  it('report true outcomes when the primary freezes, or cannot reach a majority', async () => {
+    for (const isPrimaryFrozen of [true, false]) {
+      collection = freshCollection();
+      await set.settled();
+      const primary = await set.primary();
+      const frozen = set.members.filter((member) => (member === primary) === isPrimaryFrozen);
+      await createDuring(1_500, async (creates) => {
+        for (const member of frozen) member.freeze();
+        await creates.reported(1, 'unknown');
+        for (const member of frozen) member.thaw();
+      });
+    }
+  });
+});
+
+describeOnMongod('A majority that acknowledges late', function () {
+  this.timeout(120_000);
+  let set: ReplicaSet;
+  let repository: PlantRepository;
+  let id = 0n;
+
+  before(async () => {
+    set = await ReplicaSet.start({ members: 2 });
+  });
+
+  after(async () => {
+    await closeClient(set.uri);
+    await set.stop();
+  });
+
+  afterEach(() => set.delaySecondary(0));
+
+  const open = repositories();
+
+  const add = () => {
+    id += 1n;
+    return repository.add(plant(id), LIMIT_MS);
+  };
+
+  const status = () => clientOf(set.uri).db('admin').command({ serverStatus: 1 });
+
+  it('by 8 s costs 100 clients no create, and few connections', async () => {
+    ({ repository } = open(set.uri));
+    await add();
+    await set.delaySecondary(8);
+    const before = await status();
+    const client = async () => {
+      for (let round = 0; round < ROUNDS; round += 1) await add();
+    };
+    await Promise.all(Array.from({ length: 100 }, client));
+    const { connections } = await status();
+    const created = connections.totalCreated - before.connections.totalCreated;
+    expect(created).to.be.below(MAX_CONNECTIONS);
+  });
+
+  it('that never acknowledges keeps the inserts of 500 clients in flight', async () => {
+    const opened = open(set.uri);
+    repository = opened.repository;
+    await add();
+    const [, secondary] = set.members;
+    const { opcounters } = await status();
+    secondary?.freeze();
+    const adding = Array.from({ length: 500 }, add);
+    try {
+      await rejects(repository.add(plant(-1n), 1_500), OutcomeUnknownError);
+      const areUnderWay = async () => (await status()).opcounters.insert >= opcounters.insert + 501;
+      await until(areUnderWay, () => 'some inserts were not sent');
+    } finally {
+      secondary?.thaw();
+    }
+    await Promise.all(adding);
+    const documents = databaseAt(set.uri).collection<{ _id: Long }>(opened.collection);
+    expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
+  });
+
+  it('is noticed by a user without the update permission', async () => {
+    const { repository, collection } = open(set.uri);
+    await untilReady(repository);
+    const db = databaseAt(set.uri);
+    const actions = ['find', 'insert', 'listCollections'];
+    const authInfo = {
+      authenticatedUsers: [{ user: 'plant-store', db: 'admin' }],
+      authenticatedUserPrivileges: [{ resource: { db: '', collection: '' }, actions }],
+    };
+    const command = async (sent: object, options: RunCommandOptions) =>
+      'connectionStatus' in sent ? { authInfo } : db.command(sent, options);
+    const limited = Object.assign(Object.create(db), { command });
+    const warnings = new Warnings(db.databaseName, () => undefined);
+    const check = new CollectionCheck(limited, { collection, createCollection: true }, warnings);
+    const run = () => check.run(AbortSignal.timeout(5_000));
+    await run();
+    const [, secondary] = set.members;
+    secondary?.freeze();
+    try {
+      await rejects(run(), { finding: 'slow' });
+    } finally {
+      secondary?.thaw();
+    }
+  });
+
+  it('lets an instance that starts create plants, and the log says so', async () => {
+    await set.delaySecondary(4);
+    const opened = open(set.uri);
+    repository = opened.repository;
+    await add();
+    const slow = opened.events.of('storage unreachable').at(-1)?.error;
+    expect(slow).to.be.instanceOf(StorageDegradedError);
+    expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
+  });
+});
