@@ -7,7 +7,8 @@ import { MongoClient } from 'mongodb';
 import { openRung } from './index.js';
 
 const [name, ...rungs] = process.argv.slice(2);
-process.on('unhandledRejection', (e) => console.log('UNHANDLED', e?.name, e?.message));
+const write = (...texts) => process.stdout.write(`${texts.join(' ')}\n`);
+process.on('unhandledRejection', (e) => write('UNHANDLED', e?.name, e?.message));
 const outcomeOf = (e) =>
   e === undefined
     ? 'stored'
@@ -32,7 +33,7 @@ function tally(all) {
   for (const { outcome } of all) out[outcome] = (out[outcome] ?? 0) + 1;
   return { ...out, maxMs: Math.round(Math.max(...all.map(({ ms }) => ms))) };
 }
-const print = (rung, what) => console.log(JSON.stringify({ case: name, rung, ...what }));
+const print = (rung, what) => write(JSON.stringify({ case: name, rung, ...what }));
 async function falses(uri, collection, all) {
   const client = new MongoClient(uri);
   const docs = await client

@@ -8,6 +8,7 @@ import { MongoClient } from 'mongodb';
 import { openRung } from './index.js';
 
 const [rounds, ...rungs] = process.argv.slice(2);
+const print = (...texts) => process.stdout.write(`${texts.join(' ')}\n`);
 const LIMIT = 15_000,
   CLIENTS = Number(process.env.CLIENTS ?? 30);
 const set = await ReplicaSet.start({ members: 3 });
@@ -21,7 +22,7 @@ const outcomeOf = (e) =>
         StorageUnavailableError: 'unavailable',
         OutcomeUnknownError: 'unknown',
       }[e.name] ?? 'failed');
-process.on('unhandledRejection', (e) => console.error('UNHANDLED', e?.name, e?.message));
+process.on('unhandledRejection', (e) => print('UNHANDLED', e?.name, e?.message));
 
 async function untilPrimary(not) {
   for (;;) {
@@ -40,56 +41,6 @@ async function untilPrimary(not) {
     await pause(300);
   }
 }
-if (process.env.DEBUG_RUNG) globalThis.debugClients = [];
-async function ops() {
-  if (!process.env.DEBUG_RUNG) return;
-  for (const [n, c, f] of debugClients.slice(-2)) {
-    for (const s of c.topology?.s.servers.values() ?? [])
-      console.log(
-        'POOL',
-        n,
-        f(),
-        s.description.type,
-        s.description.address,
-        'state',
-        s.pool.poolState,
-        'gen',
-        s.pool.generation,
-        'wait',
-        s.pool.waitQueueSize,
-        'total',
-        s.pool.totalConnectionCount,
-        'out',
-        s.pool.currentCheckedOutCount,
-        'pending',
-        s.pool.pendingConnectionCount,
-        'opCount',
-        s.s.operationCount,
-      );
-    console.log('SELECT', n, c.topology?.waitQueue?.length);
-  }
-  const { inprog } = await admin
-    .db('admin')
-    .command({ currentOp: 1, active: true, 'command.insert': { $exists: true } })
-    .catch((e) => ({ inprog: [e.message] }));
-  for (const o of inprog)
-    if (o.secs_running === undefined || o.secs_running >= 2)
-      console.log(
-        'OP',
-        o.secs_running,
-        o.command?.insert,
-        o.command?.documents?.length,
-        `${o.command?.txnNumber}`,
-        o.waitingForLock,
-        o.desc,
-        o.msg,
-        JSON.stringify(o.waitingForLatch ?? ''),
-        o.numYields,
-        o.locks && JSON.stringify(o.locks),
-        o.opid,
-      );
-  console.log('OPS', inprog.length);
-}
 const faults = {
   async kill() {
     const p = await set.primary();
@@ -97,10 +48,8 @@ const faults = {
     await untilPrimary(p);
     await pause(4000);
     await pause(2500);
-    await ops();
     await p.restart();
     await pause(3000);
-    await ops();
   },
   async freeze() {
     const p = await set.primary();
@@ -116,7 +65,6 @@ const faults = {
   },
 };
 const only = (process.env.FAULTS ?? Object.keys(faults).join()).split(',');
-const total = {};
 for (let round = 0; round < Number(rounds); round += 1)
   for (const name of only) {
     await set.settled();
@@ -149,7 +97,7 @@ for (let round = 0; round < Number(rounds); round += 1)
     };
     const clients = subjects.flatMap((s) => Array.from({ length: CLIENTS }, () => client(s)));
     await pause(4000);
-    console.log(`--- round ${round} ${name}, load ${loadavg()[0].toFixed(1)}`);
+    print(`--- round ${round} ${name}, load ${loadavg()[0].toFixed(1)}`);
     await faults[name]();
     over = true;
     await Promise.all(clients);
@@ -193,7 +141,7 @@ for (let round = 0; round < Number(rounds); round += 1)
             .map((c) => `${c.error.name} ${c.error.code ?? ''} ${c.error.message.slice(0, 60)}`),
         ),
       ].slice(0, 4);
-      console.log(
+      print(
         JSON.stringify({
           round,
           fault: name,

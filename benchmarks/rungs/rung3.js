@@ -9,7 +9,6 @@ import {
 import { MongoClient } from 'mongodb';
 
 const DUPLICATE_KEY = 11000;
-const UNAUTHORIZED = 13;
 const READY_WITHIN_MS = 1_500;
 const CLOSED_WITHIN_MS = 2_000;
 const MAX_INSERTS = 4;
@@ -23,7 +22,7 @@ const OPTIONS = {
   ignoreUndefined: true,
 };
 
-export default class Rung3 {
+export class Rung3 {
   #client;
   #plants;
   #queue = [];

@@ -45,7 +45,7 @@ class Waiting {
   }
 }
 
-export default class Rung3b {
+export class Rung3b {
   #client;
   #db;
   #collection;
