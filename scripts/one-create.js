@@ -1,12 +1,12 @@
 // `node scripts/one-create.js`: prints the files and functions of the packages that one create runs, from the request to
-// the response. It uses the storage that the environment chooses, otherwise a MongoDB of its own. Build first.
+// the response. It uses the database that the environment chooses, otherwise a MongoDB of its own. Build first.
 import { createHash, randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { request } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { PassThrough } from 'node:stream';
 
-/** A check of the storage may run during one of them; the smallest number has none. */
+/** A check of the database may run during one of them; the smallest number has none. */
 const CREATES = 9;
 const SOURCE = /\/packages\/([^/]+)\/dist\/src\/(.+)$/;
 
@@ -40,10 +40,10 @@ async function startMongodb() {
 }
 
 /** Starts the service in this process. Resolves when it has stored a plant. */
-async function startService(storage) {
+async function startService(database) {
   const { main } = await import('../packages/app/dist/src/main.js');
   const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
-  const env = { ...process.env, ...storage, PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
+  const env = { ...process.env, ...database, PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
   const stdout = new PassThrough({ encoding: 'utf8' });
   const own = { env, stdin: process.stdin, stdout, stderr: process.stderr, exit: process.exit };
   const service = Object.assign(new EventEmitter(), own);

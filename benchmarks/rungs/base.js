@@ -1,11 +1,7 @@
 // What the rungs 1 and 2 share: the port's promises around one way to insert.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import { MongoClient } from 'mongodb';
 
 const DUPLICATE_KEY = 11000;
@@ -34,8 +30,8 @@ export class Plain {
   }
 
   async add(plant, timeLimitMs) {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const adding = this.#insert({ ...plant }, timeLimitMs);
     this.#pending.add(adding);
     await adding.finally(() => this.#pending.delete(adding));
@@ -59,7 +55,7 @@ export class Plain {
     } catch (error) {
       if (error.code === DUPLICATE_KEY) throw new PlantIdTakenError('a plant with this id exists');
       const isUnsent = timesSent === 0 || (timesSent === 1 && error.code === UNAUTHORIZED);
-      if (isUnsent) throw new StorageUnavailableError(`the plant was not stored: ${error.name}`);
+      if (isUnsent) throw new StoreUnavailableError(`the plant was not stored: ${error.name}`);
       throw new OutcomeUnknownError('no reply in time');
     } finally {
       isOver = true;
@@ -68,7 +64,7 @@ export class Plain {
   }
 
   async ready() {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
     const signal = AbortSignal.timeout(READY_WITHIN_MS);
     const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
     const update = {
@@ -79,7 +75,7 @@ export class Plain {
     try {
       await this.#client.db('plant-store').command(update, { signal });
     } catch (error) {
-      throw new StorageUnavailableError(`the database accepts no plants: ${error.name}`);
+      throw new StoreUnavailableError(`the database accepts no plants: ${error.name}`);
     }
   }
 

@@ -14,7 +14,7 @@ const outcomeOf = (e) =>
     ? 'stored'
     : ({
         PlantIdTakenError: 'taken',
-        StorageUnavailableError: 'unavailable',
+        StoreUnavailableError: 'unavailable',
         OutcomeUnknownError: 'unknown',
       }[e.name] ?? `failed ${e.name} ${e.code ?? ''}`);
 let next = 0n;

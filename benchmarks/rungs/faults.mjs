@@ -19,7 +19,7 @@ const outcomeOf = (e) =>
     ? 'stored'
     : ({
         PlantIdTakenError: 'taken',
-        StorageUnavailableError: 'unavailable',
+        StoreUnavailableError: 'unavailable',
         OutcomeUnknownError: 'unknown',
       }[e.name] ?? 'failed');
 process.on('unhandledRejection', (e) => print('UNHANDLED', e?.name, e?.message));

@@ -1,11 +1,7 @@
 // Rung 2 with shared inserts: insertMany of the driver, which retries once.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import { MongoClient } from 'mongodb';
 
 const DUPLICATE_KEY = 11000;
@@ -36,8 +32,8 @@ export class Rung3 {
   }
 
   async add(plant, timeLimitMs) {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const adding = this.#enqueue({ ...plant }, timeLimitMs);
     this.#pending.add(adding);
     await adding.finally(() => this.#pending.delete(adding));
@@ -92,7 +88,7 @@ export class Rung3 {
   }
 
   async ready() {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
     const signal = AbortSignal.timeout(READY_WITHIN_MS);
     const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
     const update = {
@@ -103,7 +99,7 @@ export class Rung3 {
     try {
       await this.#client.db('plant-store').command(update, { signal });
     } catch (error) {
-      throw new StorageUnavailableError(`the database accepts no plants: ${error.name}`);
+      throw new StoreUnavailableError(`the database accepts no plants: ${error.name}`);
     }
   }
 
@@ -116,5 +112,5 @@ export class Rung3 {
 
 function failure({ isSent }) {
   if (isSent) return new OutcomeUnknownError('no reply in time');
-  return new StorageUnavailableError('the plant was not stored in time');
+  return new StoreUnavailableError('the plant was not stored in time');
 }

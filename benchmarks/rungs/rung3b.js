@@ -1,11 +1,7 @@
 // Shared inserts, retried by number until the last caller has gone.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import { Long, MongoClient } from 'mongodb';
 
 const DUPLICATE_KEY = 11000;
@@ -64,8 +60,8 @@ export class Rung3b {
   }
 
   async add(plant, timeLimitMs) {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const adding = new Promise((resolve, reject) => {
       const done = (error) => (error ? reject(error) : resolve());
       this.#queue.push(new Waiting(plant, timeLimitMs, done));
@@ -130,14 +126,14 @@ export class Rung3b {
   }
 
   async ready() {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
     const signal = AbortSignal.timeout(READY_WITHIN_MS);
     const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
     const update = { update: this.#collection, updates, writeConcern: DURABLE };
     try {
       await this.#db.command(update, { signal });
     } catch (error) {
-      throw new StorageUnavailableError(`the database accepts no plants: ${error.name}`);
+      throw new StoreUnavailableError(`the database accepts no plants: ${error.name}`);
     }
   }
 
@@ -163,10 +159,10 @@ function conclude(sent, writeErrors = []) {
 
 function lateError({ timesSent }) {
   if (timesSent > 0) return new OutcomeUnknownError('no reply in time');
-  return new StorageUnavailableError('the plant was not stored in time');
+  return new StoreUnavailableError('the plant was not stored in time');
 }
 
 function refused({ timesSent }) {
   if (timesSent > 1) return new OutcomeUnknownError('an earlier insert got no reply');
-  return new StorageUnavailableError('the database does not permit inserts');
+  return new StoreUnavailableError('the database does not permit inserts');
 }

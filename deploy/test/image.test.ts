@@ -130,7 +130,7 @@ describe('The application in the image', function () {
     expect([...documentedDefaults.keys(), 'PATH']).to.include.members(Object.keys(env));
     const options = { env: { ...env, ACCESS_TOKEN_SHA256 }, cwd: tmpdir() };
     const { stdout } = await run('plant-store', ['check'], options);
-    expect(stdout).to.match(/^storage \(memory\): ready$/m);
+    expect(stdout).to.match(/^store \(memory\): ready$/m);
   });
 
   it('starts without a shell, is healthy, creates a plant and stops', async () => {

@@ -46,11 +46,11 @@ for (const release of releases) {
     afterEach(endAll);
 
     /** Expects each plant once, and that creates work. `clear` removes all; they are created again, for a comparison. */
-    async function expectUsable(storage: Environment, clear: () => Promise<unknown>) {
-      const service = await serve({ ...storage, ACCESS_TOKEN_SHA256 });
+    async function expectUsable(store: Environment, clear: () => Promise<unknown>) {
+      const service = await serve({ ...store, ACCESS_TOKEN_SHA256 });
       for (const plant of plants) expect(await create(service, plant), plant).to.equal(4006);
       expect(await create(service, newPlant)).to.equal(200);
-      const command = run(['export'], { ...storage, ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN });
+      const command = run(['export'], { ...store, ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN });
       expect(await command.ended, command.stderr()).to.equal(0);
       const [smallest = '', ...rest] = plants;
       expect(command.stdout()).to.equal(`${[smallest, newPlant, ...rest].join('\n')}\n`);
@@ -82,8 +82,8 @@ for (const release of releases) {
       // By the version of its mark, a row shows whether its text has escapes.
       const rows = 'SELECT id, name, tag, substr(mark::text, 15, 1) FROM plants ORDER BY id';
       const expected = await server.rows(rows);
-      const storage = { POSTGRESQL_URI: server.uri('plant_store') };
-      await expectUsable(storage, () => server.run('DELETE FROM plants'));
+      const store = { POSTGRESQL_URI: server.uri('plant_store') };
+      await expectUsable(store, () => server.run('DELETE FROM plants'));
       expect(await server.rows(rows)).to.deep.equal(expected);
       await server.stop();
     });

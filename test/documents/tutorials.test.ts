@@ -43,8 +43,8 @@ describe('The tutorials, followed in one copy of the project', function () {
     return blocks.map(({ text }) => (STARTS.test(text) ? text : '')).join('');
   }
 
-  it('results in a storage adapter that passes the suite and works', async () => {
-    const start = await commandsOf('add-a-storage-adapter');
+  it('results in a store that passes the suite and works', async () => {
+    const start = await commandsOf('add-a-store');
     const plants = join(copy.folder, 'plants');
     await createPlant(terminal, withReal(start, { '/tmp/plants': plants }));
     expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
@@ -52,7 +52,7 @@ describe('The tutorials, followed in one copy of the project', function () {
       'node packages/app/bin/plant-store.js export 2>&1 || echo "exit $?"',
       { PLANTS_FOLDER: plants, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 },
     );
-    expect(exported).to.match(/STORAGE: this storage cannot be read.*\nexit 2\n/);
+    expect(exported).to.match(/STORAGE: this database cannot be read.*\nexit 2\n/);
   });
 
   it('leaves npm run database, whose connection string the service takes', async function () {

@@ -21,7 +21,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-server/src/server.ts', '@plant-store/http-koa'],
   ['http-server/src/server.ts', '@plant-store/domain'],
   ['http-koa/src/request/observe.ts', '../app.js'],
-  ['app/src/configuration/storages.ts', '../container.js'],
+  ['app/src/configuration/stores.ts', '../container.js'],
   ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
   ['app/src/commands/serve.ts', '../telemetry/logger.js'],
 ];

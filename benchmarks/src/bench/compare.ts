@@ -1,6 +1,6 @@
 import { type Subject, start } from '../peers.js';
 import { type Figures, load } from './load.js';
-import type { Storage } from './storages.js';
+import type { Store } from './stores.js';
 
 /** The figures of one window of one subject. */
 export interface Sample extends Figures {
@@ -21,12 +21,12 @@ const WARM_UP_CONNECTIONS = 50;
 const WARM_UP_CREATES = 30_000;
 
 /**
- * Measures the subjects of a storage in turn, in several rounds, every second round in reverse order, so that other
+ * Measures the subjects of a database in turn, in several rounds, every second round in reverse order, so that other
  * load on the machine affects all of them. Each round has new processes, and the numbers of creates are fixed: in a
  * fixed time, a process that gets less of the machine would be measured while its code is compiled.
  */
 export async function compare(
-  { databases, subjects }: Storage,
+  { databases, subjects }: Store,
   { rounds, creates }: CompareOptions,
 ): Promise<Sample[]> {
   const samples: Sample[] = [];

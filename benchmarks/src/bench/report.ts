@@ -11,7 +11,7 @@ const DOCUMENT = join(root, 'docs/evidence.md');
 const FIGURES = join(root, 'docs/performance.csv');
 const CHART = join(root, 'docs/performance.svg');
 
-/** The samples of one run of the benchmark, by storage. */
+/** The samples of one run of the benchmark, by database. */
 export type Results = ReadonlyMap<string, readonly Sample[]>;
 
 type Measure = readonly [title: string, of: (sample: Sample) => number];
@@ -26,31 +26,29 @@ const BESIDE = [
   ['postgresql', 'PostgreSQL', ['Fastify + INSERT', 'base'], DURABLE],
 ] as const;
 
-/** Returns the table of ratios, and the figures of each storage, by the names of their sections. */
+/** Returns the table of ratios, and the figures of each database, by the names of their sections. */
 export function tables(results: Results): ReadonlyMap<string, string> {
-  const figures = [...results].map(
-    ([storage, samples]) => [storage, figureTable(samples)] as const,
-  );
+  const figures = [...results].map(([store, samples]) => [store, figureTable(samples)] as const);
   return new Map([['ratios', ratioTable(results)], ...figures]);
 }
 
 /** Returns the table of ratios: of the service to its peers, and to another checkout if there is one. */
 function ratioTable(results: Results): string {
-  const rows = BESIDE.flatMap(([storage, title, peers, measures]) =>
-    peers.flatMap((peer) => rowsOf(title, results.get(storage) ?? [], peer, measures)),
+  const rows = BESIDE.flatMap(([store, title, peers, measures]) =>
+    peers.flatMap((peer) => rowsOf(title, results.get(store) ?? [], peer, measures)),
   );
   return table(['', 'compared with', ...CONNECTIONS.map(String)], rows);
 }
 
 function rowsOf(
-  storage: string,
+  store: string,
   samples: readonly Sample[],
   peer: string,
   measures: readonly Measure[],
 ): string[][] {
   if (!samples.some(({ subject }) => subject === peer)) return [];
   return measures.map(([title, of]) => [
-    `${title}, ${storage}`,
+    `${title}, ${store}`,
     peer,
     ...CONNECTIONS.map((connections) => ratio(samples, peer, connections, of)),
   ]);
@@ -103,12 +101,12 @@ function figureTable(samples: readonly Sample[]): string {
   return table(TITLES, figureRows(samples));
 }
 
-/** Returns the figures of all storages as CSV. */
+/** Returns the figures of all databases as CSV. */
 function figureFile(results: Results): string {
-  const rows = [...results].flatMap(([storage, samples]) =>
-    figureRows(samples).map((row) => [storage, ...row]),
+  const rows = [...results].flatMap(([store, samples]) =>
+    figureRows(samples).map((row) => [store, ...row]),
   );
-  return [['storage', ...TITLES], ...rows].map((cells) => `${cells.join(',')}\n`).join('');
+  return [['store', ...TITLES], ...rows].map((cells) => `${cells.join(',')}\n`).join('');
 }
 
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {

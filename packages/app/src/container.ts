@@ -5,7 +5,7 @@ import { createServer, type DrainableServer } from '@plant-store/http-server';
 import { Container, type ServiceIdentifier } from 'inversify';
 import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
-import type { Store } from './configuration/storages.js';
+import type { Store } from './configuration/stores.js';
 import type { ReloadableVerifier } from './configuration/verifiers.js';
 import { withCors } from './cors.js';
 import { described } from './described.js';
@@ -27,7 +27,7 @@ export const ids = {
   plantRepository: id<Store>('PlantRepository'),
   tokenVerifier: id<ReloadableVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
-  /** `undefined` when the storage cannot be read. */
+  /** `undefined` when the database cannot be read. */
   readPlants: id<ReadPlants | undefined>('ReadPlants'),
   health: id<Health>('Health'),
   server: id<DrainableServer>('Server'),
@@ -44,7 +44,7 @@ export function createContainer(
   isReadOnly = false,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
-  const { storage, verifier } = configuration;
+  const { store, verifier } = configuration;
   container.bind(ids.metrics).toResolvedValue(async () => {
     if (configuration.MANAGEMENT_PORT === undefined) return undefined;
     const { Metrics } = await import('./telemetry/metrics.js');
@@ -66,7 +66,7 @@ export function createContainer(
   container
     .bind(ids.plantRepository)
     .toResolvedValue(
-      async (observer) => storage.open(observer.storage, await openBatchTracer(), isReadOnly),
+      async (observer) => store.open(observer.store, await openBatchTracer(), isReadOnly),
       [ids.observer],
     )
     .onDeactivation((plants) => plants.close());

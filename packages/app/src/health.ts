@@ -1,14 +1,10 @@
-import {
-  type PlantRepository,
-  StorageDegradedError,
-  type TokenVerifier,
-} from '@plant-store/domain';
+import { type PlantRepository, StoreDegradedError, type TokenVerifier } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 
 const CHECK_INTERVAL_MS = 1000;
 
 /**
- * Reports whether the service has started and is not stopping. It has started when the storage and the token verifier
+ * Reports whether the service has started and is not stopping. It has started when the database and the token verifier
  * were reached once. Later outages do not count: they affect all instances, so no other instance could take over.
  */
 export class Health {
@@ -19,9 +15,9 @@ export class Health {
   #checking: Promise<unknown> | undefined;
 
   constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
-    // A degraded storage accepts plants.
+    // A degraded database accepts plants.
     const unlessDegraded = (error: unknown) => {
-      if (!(error instanceof StorageDegradedError)) throw error;
+      if (!(error instanceof StoreDegradedError)) throw error;
     };
     this.#missing = new Set([() => tokens.ready(), () => plants.ready().catch(unlessDegraded)]);
     const check = () => void this.#check().catch(() => undefined);

@@ -1,11 +1,11 @@
 import { rejects } from 'node:assert/strict';
-import { StorageDegradedError, StorageUnavailableError } from '@plant-store/domain';
+import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { reasonNotReady } from '../src/commands/check.js';
 import { Health } from '../src/health.js';
 
-const outage = new StorageUnavailableError('no primary');
+const outage = new StoreUnavailableError('no primary');
 
 /** Returns a part of the service, which has this problem at first. */
 const newPart = (problem?: Error) => ({
@@ -22,10 +22,10 @@ describe('The health of the service', () => {
 
   afterEach(() => health.stop());
 
-  for (const what of ['storage', 'token verifier']) {
+  for (const what of ['store', 'token verifier']) {
     it(`is bad until the ${what} was reached, good in later outages`, async () => {
       const [part, other] = [newPart(outage), newPart()];
-      health = what === 'storage' ? new Health(part, other) : new Health(other, part);
+      health = what === 'store' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.
       await new Promise(setImmediate);
       await rejects(health.ready(), outage);
@@ -38,37 +38,37 @@ describe('The health of the service', () => {
   }
 
   it('asks each part once for all callers, never after both were reached', async () => {
-    const [storage, tokens] = [newPart(), newPart()];
+    const [store, tokens] = [newPart(), newPart()];
     const running = process.getActiveResourcesInfo();
-    health = new Health(storage, tokens);
+    health = new Health(store, tokens);
     expect(process.getActiveResourcesInfo()).to.deep.equal(running);
     await Promise.all([health.ready(), health.ready()]);
     expect(health.isReady).to.equal(true);
     for (let call = 0; call < 5; call += 1) await health.ready();
-    expect([storage.asked, tokens.asked]).to.deep.equal([1, 1]);
+    expect([store.asked, tokens.asked]).to.deep.equal([1, 1]);
   });
 
-  it('is good when the storage is slow, since creates wait for it', async () => {
-    health = new Health(newPart(new StorageDegradedError('not in time')), newPart());
+  it('is good when the database is slow, since creates wait for it', async () => {
+    health = new Health(newPart(new StoreDegradedError('not in time')), newPart());
     await health.ready();
     expect(health.isReady).to.equal(true);
   });
 
   it('is bad once the service begins to stop, even during a check', async () => {
-    const storage = newPart(outage);
-    health = new Health(storage, newPart());
+    const store = newPart(outage);
+    health = new Health(store, newPart());
     const during = rejects(health.ready(), new StoppingError('the service is stopping'));
     health.stop();
     await during;
-    const { asked } = storage;
+    const { asked } = store;
     await rejects(health.ready(), StoppingError);
-    expect(storage.asked).to.equal(asked);
+    expect(store.asked).to.equal(asked);
   });
 });
 
 describe('Why a part of the service is not ready', () => {
   it('is undefined when it is ready, or while it may still connect', async () => {
-    const problems = [undefined, new StorageUnavailableError('no server yet'), undefined];
+    const problems = [undefined, new StoreUnavailableError('no server yet'), undefined];
     const ready = async () => {
       const problem = problems.shift();
       if (problem) throw problem;

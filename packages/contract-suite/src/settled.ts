@@ -3,7 +3,7 @@ import { fail } from './fail.js';
 
 /** How much later than its limit a call may settle, because timers are late on a busy machine. */
 const MAX_DELAY_MS = 2_000;
-/** A process that waits for a storage is idle most of the time, even on a busy machine. */
+/** A process that waits for a database is idle most of the time, even on a busy machine. */
 const BLOCKED_UTILIZATION = 0.9;
 const MAX_WAIT_MS = 20_000;
 const POLL_INTERVAL_MS = 10;

@@ -25,8 +25,8 @@ export {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
-  StorageDegradedError,
-  StorageUnavailableError,
+  StoreDegradedError,
+  StoreUnavailableError,
 } from './plant-repository.js';
 export { type PlantPages, ReadPlants } from './read-plants.js';
 export {

@@ -15,8 +15,8 @@ export class UnreadablePlantError extends Error {
 }
 
 /**
- * Port: reads the plants that a `PlantRepository` on the same storage has stored. It is a port of its own because a
- * storage that cannot be read can still be a `PlantRepository`.
+ * Port: reads the plants that a `PlantRepository` on the same database has stored. It is a port of its own because a
+ * database that cannot be read can still be a `PlantRepository`.
  *
  * An adapter of both is one class: its `close` ends reading as well, and its errors follow the rules of
  * `PlantRepository`.
@@ -26,12 +26,12 @@ export interface PlantReader {
    * Resolves with the next plants in ascending order of their ids, each exactly as it was added. A page may hold fewer
    * plants than `limit`; only an empty page means there are no more. Rejects with exactly one of these; any other error
    * is a bug.
-   * - `StorageUnavailableError`: the plants cannot be read within the time limit.
+   * - `StoreUnavailableError`: the plants cannot be read within the time limit.
    * - {@link UnreadablePlantError}: a record is not a plant. No record is skipped silently.
    *
    * # Rules for implementers
    *
-   * - Every plant that was stored before the call, through any repository on the storage, and whose id is between `after`
+   * - Every plant that was stored before the call, through any repository on the database, and whose id is between `after`
    *   and the last id of the page, is on it exactly once. A plant added during the call may or may not be on it.
    * - The page has only plants that are stored durably: none of them can be undone.
    * - You decide whether to retry. A failover within the time limit costs time, not an error.

@@ -6,18 +6,18 @@ export class PlantIdTakenError extends Error {
   readonly code = 'PLANT_ID_TAKEN';
 }
 
-/** The storage is unreachable, refuses access, or accepts no more plants now. The call stores nothing, now or later. */
-export class StorageUnavailableError extends Error {
-  override readonly name: string = 'StorageUnavailableError';
-  readonly code = 'STORAGE_UNAVAILABLE';
+/** The database is unreachable, refuses access, or accepts no more plants now. The call stores nothing, now or later. */
+export class StoreUnavailableError extends Error {
+  override readonly name: string = 'StoreUnavailableError';
+  readonly code = 'STORE_UNAVAILABLE';
 }
 
 /**
- * The storage accepts plants, but some of them get no outcome in time. Only `ready` rejects with this error; `add`
+ * The database accepts plants, but some of them get no outcome in time. Only `ready` rejects with this error; `add`
  * waits instead.
  */
-export class StorageDegradedError extends StorageUnavailableError {
-  override readonly name = 'StorageDegradedError';
+export class StoreDegradedError extends StoreUnavailableError {
+  override readonly name = 'StoreDegradedError';
 }
 
 /** The time limit passed before the outcome was known: the plant may already be stored, or may be stored later. */
@@ -33,17 +33,17 @@ export class OutcomeUnknownError extends Error {
  *
  * - Preserve names and tags exactly, including empty strings and U+0000, and keep an absent tag absent. Lone surrogates
  *   cannot occur, because `newPlant` rejects them.
- * - Recover without a restart: once the storage is usable again, even if credentials or permissions had to be corrected,
- *   the same repository is too. However often the storage fails, the number of connections stays the same.
+ * - Recover without a restart: once the database is usable again, even if credentials or permissions had to be corrected,
+ *   the same repository is too. However often the database fails, the number of connections stays the same.
  * - Errors are logged with their causes. No property or cause may contain credentials or a plant's name or tag: drop a
  *   cause that might.
  */
 export interface PlantRepository {
   /**
-   * Stores a new plant. Once this resolves, the plant is durable: it survives even if the storage is killed immediately
+   * Stores a new plant. Once this resolves, the plant is durable: it survives even if the database is killed immediately
    * afterwards. Otherwise it rejects with one of the following; any other error is a bug.
    * - {@link PlantIdTakenError}: another plant has the id.
-   * - {@link StorageUnavailableError}: nothing is stored, now or later.
+   * - {@link StoreUnavailableError}: nothing is stored, now or later.
    * - {@link OutcomeUnknownError}: the plant may be stored now, or may be stored later.
    *
    * # Rules for implementers
@@ -52,10 +52,10 @@ export interface PlantRepository {
    *   id, from another call or an earlier attempt of this one, make it durable before you settle.
    * - Unavailable: reject only when nothing was sent, or what was sent is known to be refused or undone. A write without
    *   a reply stays unknown, even if a later attempt is refused.
-   * - If the storage is configured in a way that can lose acknowledged writes, ask it to make this one durable. If it
+   * - If the database is configured in a way that can lose acknowledged writes, ask it to make this one durable. If it
    *   cannot, for example because an administrator turned off flushing, `add` and `ready` reject as unavailable, and the
    *   message names the setting. An in-memory store, for trials and tests, keeps plants as long as its process lives.
-   * - Of several concurrent calls with the same id, at most one resolves, even across repositories on the same storage.
+   * - Of several concurrent calls with the same id, at most one resolves, even across repositories on the same database.
    *   A call never changes the outcome of another.
    * - You decide whether to retry. If you do, and an earlier attempt of the same call wrote the plant, resolve. Recognise
    *   it by something unique to the call, because another call may write the same content.
@@ -68,15 +68,15 @@ export interface PlantRepository {
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
   /**
-   * Resolves if the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, whose message is
-   * written for an operator, or with {@link StorageDegradedError} if some plants get no outcome in time. Settles within 2
-   * seconds, whatever the storage does, and writes nothing.
+   * Resolves if the database accepts plants now. Otherwise rejects with {@link StoreUnavailableError}, whose message is
+   * written for an operator, or with {@link StoreDegradedError} if some plants get no outcome in time. Settles within 2
+   * seconds, whatever the database does, and writes nothing.
    */
   ready(): Promise<void>;
 
   /**
    * Waits for calls in progress to settle, each within its time limit, then releases all resources. An `add` that has
-   * sent nothing may reject as unavailable at once. Settles within 3 seconds after the last call, whatever the storage
+   * sent nothing may reject as unavailable at once. Settles within 3 seconds after the last call, whatever the database
    * does. Idempotent. After this, `add` and `ready` reject as unavailable.
    */
   close(): Promise<void>;

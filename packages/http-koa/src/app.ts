@@ -106,7 +106,7 @@ export function newRouter(): PlantRouter {
 
 /**
  * Adds `POST /plants`, which stops at the first check that fails: the token before the body is read, the load before it is
- * parsed. The storage comes last.
+ * parsed. The database comes last.
  */
 function addCreatePlant(
   router: PlantRouter,

@@ -5,7 +5,7 @@ import {
   type NewPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
@@ -91,7 +91,7 @@ describe('The application', () => {
   const coded = Object.assign(new Error(secret), { code: 'ECONNREFUSED' });
   const outcomes = [
     ['add', new PlantIdTakenError(secret), 400, 4006],
-    ['add', new StorageUnavailableError(secret), 503, 5030],
+    ['add', new StoreUnavailableError(secret), 503, 5030],
     ['add', new OutcomeUnknownError(secret), 503, 5031],
     ['add', coded, 500, 5000],
     ['verify', new TokenVerifierUnavailableError(secret), 503, 5030],
@@ -172,7 +172,7 @@ describe('The application', () => {
   it('says why it is not ready, and reports only bugs', async () => {
     for (const [cause, status, error] of [
       [new StoppingError('stopping'), 503, 5032],
-      [new StorageUnavailableError(secret), 503, 5030],
+      [new StoreUnavailableError(secret), 503, 5030],
       [new TypeError(secret), 500, 5000],
     ] as const) {
       const { url } = await start({ ready: () => Promise.reject(cause) });

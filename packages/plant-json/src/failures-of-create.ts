@@ -17,9 +17,9 @@ export function failuresOfCreate(what: string) {
     INVALID_NEW_PLANT: { error: 4005, message: `${what} is not a NewPlant` },
     PLANT_ID_TAKEN: { error: 4006, message: 'id is taken: a plant with this id exists' },
     INTERNAL: { error: 5000, message: 'internal error' },
-    STORAGE_UNAVAILABLE: {
+    STORE_UNAVAILABLE: {
       error: 5030,
-      message: 'the storage is unavailable: nothing was stored',
+      message: 'the database is unavailable: nothing was stored',
     },
     OUTCOME_UNKNOWN: {
       error: 5031,

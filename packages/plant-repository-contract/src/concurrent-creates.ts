@@ -20,10 +20,10 @@ export const CALLERS = 30;
 const CREATES_PER_ID = 3;
 /** How many plants are stored before the disruption. */
 const MIN_STORED = 300;
-/** How long callers wait until the storage works again after the disruption. */
+/** How long callers wait until the database works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
 
-/** Concurrent creates that compete for ids while a storage is disrupted, and the outcome of each. */
+/** Concurrent creates that compete for ids while a database is disrupted, and the outcome of each. */
 export class ConcurrentCreates {
   readonly #repositories: readonly PlantRepository[];
   readonly #timeLimitMs: number;
@@ -32,7 +32,7 @@ export class ConcurrentCreates {
   #next = 0;
 
   /**
-   * @param repositories Open the same storage, and take turns.
+   * @param repositories Open the same database, and take turns.
    * @param timeLimitMs The time limit of each create, in milliseconds.
    */
   constructor(repositories: readonly PlantRepository[], timeLimitMs: number) {

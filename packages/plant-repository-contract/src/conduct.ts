@@ -77,19 +77,19 @@ export const conduct = {
       expectOutcome(it, ['stored'], 'it was under way when the repository was closed');
     }
   }),
-  'settles its calls and closes in time while the storage is silent': given(
+  'settles its calls and closes in time while the database is silent': given(
     ['stall', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       const idle = await store.another();
       await store.add(BEFORE);
       await idle.add(plantOf(2n));
       await idle.expectReady();
-      await storage.stall();
+      await database.stall();
       const [reports] = await Promise.all([
         reportsBeforeClose(store, 50, LAST_CALL_LIMIT_MS),
         idle.close(),
       ]);
-      await storage.recover();
+      await database.recover();
       await store.expectTrueAfterClose(...reports);
     },
   ),
@@ -101,15 +101,15 @@ export const conduct = {
     });
     await store.expectStored([BEFORE]);
   }),
-  'leaves no connection open, however often the storage does not respond': given(
+  'leaves no connection open, however often the database does not respond': given(
     ['stall', 'connections', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.addAll(plants(100));
-      const count = () => storage.connections();
+      const count = () => database.connections();
       await expectNoGrowth('connections', count, async (first) => {
-        await storage.stall();
+        await database.stall();
         await store.reportAll(plants(100, first), SHORT_LIMIT_MS);
-        await storage.recover();
+        await database.recover();
         await store.untilReady();
         await store.addAll(plants(100, first + 100n));
       });

@@ -1,5 +1,5 @@
 export { CALLERS, ConcurrentCreates } from './concurrent-creates.js';
-export type { OpenReader, OpenStore, StorageFaults } from './open-store.js';
+export type { DatabaseFaults, OpenReader, OpenStore } from './open-store.js';
 export {
   contractCases,
   describePlantReader,

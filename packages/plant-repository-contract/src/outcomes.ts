@@ -41,23 +41,23 @@ type Fault = 'silenceAfterWrite' | 'loseNextAcknowledgement' | 'delayNextWrite' 
 /** Declares that what is reported of a plant is true after a fault of its add, and after `then`, once it is stored. */
 function truthAfter(fault: Fault, timeLimitMs: number, then?: 'outage' | 'refuseAccess' | 'close') {
   const needs = then === undefined || then === 'close' ? [] : [then];
-  return given([fault, ...needs, 'recover'], async (store, storage) => {
+  return given([fault, ...needs, 'recover'], async (store, database) => {
     await store.add(BEFORE);
-    if (fault !== 'holdUncommitted') await storage[fault]();
-    else await storage.holdUncommitted({ ...PLANT, name: 'never committed' });
+    if (fault !== 'holdUncommitted') await database[fault]();
+    else await database.holdUncommitted({ ...PLANT, name: 'never committed' });
     const adding = store.report(PLANT, timeLimitMs);
     if (then) await Promise.race([adding, store.untilStored(PLANT)]);
     if (then === 'close') await store.close(timeLimitMs);
-    else if (then) await storage[then]();
+    else if (then) await database[then]();
     const reported = await adding;
-    await storage.recover();
+    await database.recover();
     await store.expectTrueAfterClose(reported);
   });
 }
 
-/** Sentences about outcomes: each is true, whatever the storage loses. */
+/** Sentences about outcomes: each is true, whatever the database loses. */
 export const outcomes = {
-  'tells the truth when the storage falls silent after the write': truthAfter(
+  'tells the truth when the database falls silent after the write': truthAfter(
     'silenceAfterWrite',
     SHORT_LIMIT_MS,
   ),
@@ -85,102 +85,102 @@ export const outcomes = {
     'holdUncommitted',
     RETRY_LIMIT_MS,
   ),
-  'settles within a limit below a millisecond while the storage is silent': given(
+  'settles within a limit below a millisecond while the database is silent': given(
     ['stall', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(BEFORE);
-      await storage.stall();
+      await database.stall();
       // Rounded, they are 0, which many drivers take for no limit.
       const ends = [0.97, 0.27].map((limit, at) => store.report(plantOf(BigInt(at + 2)), limit));
       const reports = await Promise.all(ends);
-      await storage.recover();
+      await database.recover();
       await store.expectTrueAfterClose(...reports);
     },
   ),
   'mistakes neither a neighbour nor an equal plant for its own': given(
     ['loseNextAcknowledgement'],
-    async (store, storage) => {
+    async (store, database) => {
       for (const [first, other] of NEIGHBOURS) {
         await store.add(plantOf(first));
-        await storage.loseNextAcknowledgement();
+        await database.loseNextAcknowledgement();
         const why = 'its id was free, and it was written';
         expectOutcome(await store.report(plantOf(other)), ['stored', 'unknown'], why);
       }
       await store.add(PLANT);
-      await storage.loseNextAcknowledgement();
+      await database.loseNextAcknowledgement();
       const why = 'an equal plant of another call is stored';
       expectOutcome(await store.report(PLANT), ['taken', 'unknown'], why);
       await store.expectStored([PLANT]);
     },
   ),
-  'tells 100 concurrent callers the truth while the storage is silent': given(
+  'tells 100 concurrent callers the truth while the database is silent': given(
     ['stall', 'recover'],
-    async (store, storage) => {
-      await storage.stall();
+    async (store, database) => {
+      await database.stall();
       const reports = await store.reportAll(plants(100), SHORT_LIMIT_MS);
-      await storage.recover();
+      await database.recover();
       await store.untilReady();
       await store.addAll(plants(100, 100n));
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'keeps stored and taken plants when the storage is killed, and recovers': given(
+  'keeps stored and taken plants when the database is killed, and recovers': given(
     ['crash'],
-    (store, storage) =>
+    (store, database) =>
       store.withAnother(async (other) => {
         const calls = plants(20).flatMap((plant) =>
           [store, other].map((it) => it.report(plant, RACE_LIMIT_MS)),
         );
         await firstTaken(calls);
-        await storage.crash();
+        await database.crash();
         const reports = await Promise.all(calls);
         await store.expectKept(plantsOf(reports, ['stored', 'taken']));
       }),
   ),
-  'keeps a plant that a retry found when the storage is killed': given(
+  'keeps a plant that a retry found when the database is killed': given(
     ['loseNextAcknowledgement', 'crash'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(BEFORE);
-      await storage.loseNextAcknowledgement();
+      await database.loseNextAcknowledgement();
       const reported = await store.report(PLANT);
-      await storage.crash();
+      await database.crash();
       await store.expectKept([BEFORE, ...plantsOf([reported], ['stored'])]);
     },
   ),
-  'keeps what it acknowledges on an unsafe storage, or is not ready': given(
+  'keeps what it acknowledges on an unsafe database, or is not ready': given(
     ['relaxDurability', 'crash', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(plantOf(1_000n));
       await store.expectReady();
-      await storage.relaxDurability();
+      await database.relaxDurability();
       const stored = plantsOf(await store.reportAll(plants(20), RETRY_LIMIT_MS), ['stored']);
       if (stored.length > 0) await store.expectReady();
       else await store.expectNotReady('it accepts no plants');
-      await storage.crash();
-      await storage.recover();
+      await database.crash();
+      await database.recover();
       await store.expectKept(stored);
     },
   ),
-  'keeps the plant holding a taken id when the storage is killed': given(
+  'keeps the plant holding a taken id when the database is killed': given(
     ['commitUnflushed', 'crash'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(BEFORE);
-      await storage.commitUnflushed(PLANT);
+      await database.commitUnflushed(PLANT);
       const reported = await store.report({ ...PLANT, name: 'late' }, RETRY_LIMIT_MS);
       const why = 'the plant of another client has the id';
       expectOutcome(reported, ['taken', 'unavailable', 'unknown'], why);
-      await storage.crash();
+      await database.crash();
       await store.expectKept(reported.outcome === 'taken' ? [PLANT] : [BEFORE]);
     },
   ),
   'stores plants again within 30 seconds of losing its connections silently': given(
     ['loseConnections', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(BEFORE);
       const reports: Report[] = [];
       // Each add may wait for a connection of its own.
       for (const plant of plants(MAX_LOST, 100n)) {
-        await storage.loseConnections();
+        await database.loseConnections();
         reports.push(await store.report(plant, SHORT_LIMIT_MS));
       }
       const isStored = async () => {
@@ -190,27 +190,27 @@ export const outcomes = {
       };
       await until(isStored, () => 'no plant was stored for 30 seconds', RECOVERED_WITHIN_MS);
       await store.addAll(plants(MAX_LOST, 1_001n));
-      await storage.recover();
+      await database.recover();
       await store.expectTrueAfterClose(...reports);
     },
   ),
   ...Object.fromEntries(
     [...FAULTS, ['refuseWrites', 'accepts no writes'] as const].map(([fault, state]) => [
-      `reports in time that the storage ${state}, and recovers`,
-      given([fault, 'recover'], async (store, storage) => {
+      `reports in time that the database ${state}, and recovers`,
+      given([fault, 'recover'], async (store, database) => {
         await store.add(BEFORE);
         await store.expectReady();
-        await storage[fault]();
+        await database[fault]();
         const reports = [await store.report(PLANT, SHORT_LIMIT_MS)];
-        await store.expectNotReady(`the storage ${state}`);
+        await store.expectNotReady(`the database ${state}`);
         // Nothing can be sent now. What was sent without a response, or was refused later, may be written.
         if (fault === 'outage' || fault === 'refuseAccess') {
           const later = await store.report(plantOf(3n), RETRY_LIMIT_MS);
-          expectOutcome(later, ['unavailable'], `the storage ${state}`);
+          expectOutcome(later, ['unavailable'], `the database ${state}`);
           reports.push(later);
         }
         const { plant, outcome } = await store.report(plantOf(4n), SHORT_LIMIT_MS);
-        await storage.recover();
+        await database.recover();
         await store.untilReady();
         // The client tries again. What was sent without a response may arrive before.
         const again = await store.report(plant);

@@ -1,7 +1,7 @@
 import { suiteOf } from '@plant-store/contract-suite';
 import { conduct } from './conduct.js';
 import { ids } from './ids.js';
-import type { OpenReader, OpenStore, StorageFaults } from './open-store.js';
+import type { DatabaseFaults, OpenReader, OpenStore } from './open-store.js';
 import { outcomes } from './outcomes.js';
 import { reading } from './reading.js';
 import { values } from './values.js';
@@ -13,14 +13,14 @@ export const contractCases = { ...values, ...ids, ...outcomes, ...conduct };
 export const readerCases = reading;
 
 /** Declares the suite that every `PlantRepository` must pass. Each case opens a new, empty store, and closes it. */
-export const describePlantRepository = suiteOf<OpenStore, keyof StorageFaults>(
+export const describePlantRepository = suiteOf<OpenStore, keyof DatabaseFaults>(
   'PlantRepository',
   contractCases,
   ({ repository }) => repository.close(),
 );
 
 /** Declares the suite that every `PlantReader` must pass, as {@link describePlantRepository} does. */
-export const describePlantReader = suiteOf<OpenReader, keyof StorageFaults>(
+export const describePlantReader = suiteOf<OpenReader, keyof DatabaseFaults>(
   'PlantReader',
   readerCases,
   ({ repository }) => repository.close(),

@@ -4,7 +4,7 @@ import {
   type NewPlant,
   type NewPlantFields,
   type PlantId,
-  StorageUnavailableError,
+  StoreUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
 import type { OpenReader } from './open-store.js';
@@ -30,7 +30,7 @@ const LARGE = plants(3).map(({ id }) => {
 /** Fewer plants than most cases store. */
 const PAGE = 5;
 
-/** More than a storage hands over at once, such as a batch of a cursor. No other case has their ids. */
+/** More than a database hands over at once, such as a batch of a cursor. No other case has their ids. */
 const MANY = plants(1_100, 10n ** 13n);
 
 /** More plants than a case stores: pages that do not advance never end. */
@@ -66,7 +66,7 @@ class Reader extends Store {
     for (const after of [undefined, EDGES[0]?.id]) {
       const error = await errorOf(this.page(after, PAGE, timeLimitMs));
       this.expectNothingRevealed(error, 'read');
-      if (error instanceof StorageUnavailableError) continue;
+      if (error instanceof StoreUnavailableError) continue;
       const got = error ?? 'plants';
       fail(`read: expected it to be rejected as unavailable, because ${why}; got ${got}`);
     }
@@ -131,29 +131,29 @@ export const reading = {
   }),
   'does not read a plant that can still be undone': given(
     ['holdUncommitted'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(BEFORE);
-      await storage.holdUncommitted(plantOf(2n));
+      await database.holdUncommitted(plantOf(2n));
       await store.expectReads([BEFORE]);
     },
   ),
-  'reads and keeps what was stored before the storage was killed': given(
+  'reads and keeps what was stored before the database was killed': given(
     ['commitUnflushed', 'crash'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.addAll(EDGES);
       const foreign = { id: 2n ** 40n, name: 'of another client' };
-      await storage.commitUnflushed(foreign);
+      await database.commitUnflushed(foreign);
       const found = await store.all();
-      await storage.crash();
+      await database.crash();
       await store.untilReady();
       const kept = (await store.all()).filter(({ id }) => id !== foreign.id);
       expectRead(kept, EDGES);
       await store.expectStored(found);
     },
   ),
-  'reports a row that is not a plant': given(['storeNoPlant'], async (store, storage) => {
+  'reports a row that is not a plant': given(['storeNoPlant'], async (store, database) => {
     await store.addAll([plantOf(0n), plantOf(2n)]);
-    await storage.storeNoPlant(1n);
+    await database.storeNoPlant(1n);
     const error = await errorOf(store.all(1));
     if (error instanceof UnreadablePlantError && /\b1\b/.test(error.message)) return;
     fail(`read: expected an UnreadablePlantError with the id 1; got ${error ?? 'plants'}`);
@@ -165,12 +165,12 @@ export const reading = {
   }),
   ...Object.fromEntries(
     FAULTS.map(([fault, state]) => [
-      `is unavailable when the storage ${state}, and reads again afterwards`,
-      given([fault, 'recover'], async (store, storage) => {
+      `is unavailable when the database ${state}, and reads again afterwards`,
+      given([fault, 'recover'], async (store, database) => {
         await store.add(BEFORE);
-        await storage[fault]();
-        await store.expectUnreadable(SHORT_LIMIT_MS, `the storage ${state}`);
-        await storage.recover();
+        await database[fault]();
+        await store.expectUnreadable(SHORT_LIMIT_MS, `the database ${state}`);
+        await database.recover();
         const failure = () => 'no read has succeeded for 20 seconds after the fault had ended';
         const canRead = async () =>
           (await store.unavailability(store.page(), 'read')) === undefined;
@@ -181,29 +181,29 @@ export const reading = {
   ),
   'does not mistake a lost connection for the end of the plants': given(
     ['stall', 'outage', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       const [first, last] = EDGES.slice(0, 2) as [NewPlant, NewPlant];
       await store.addAll([first, last]);
       await store.expectReads([first, last], 1);
-      await storage.stall();
+      await database.stall();
       const reading = store.page(first.id).catch((error: unknown) => {
-        if (error instanceof StorageUnavailableError) return [last];
+        if (error instanceof StoreUnavailableError) return [last];
         throw error;
       });
       // Long enough for it to be sent. One that was not is unavailable.
       await setTimeout(50);
-      await storage.outage();
-      await storage.recover();
+      await database.outage();
+      await database.recover();
       expectRead(await reading, [last]);
     },
   ),
-  'waits for a storage that responds within the limit': given(
+  'waits for a database that responds within the limit': given(
     ['stall', 'recover'],
-    async (store, storage) => {
+    async (store, database) => {
       await store.add(BEFORE);
-      await storage.stall();
+      await database.stall();
       const first = store.page();
-      await storage.recover();
+      await database.recover();
       expectRead(await first, [BEFORE]);
     },
   ),

@@ -12,9 +12,9 @@ import {
   newPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
-import type { OpenStore, StorageFaults } from './open-store.js';
+import type { DatabaseFaults, OpenStore } from './open-store.js';
 
 /** The time limit of a call that is expected to succeed. Limits are fractions, as in the service. */
 export const TIME_LIMIT_MS = 9_999.73;
@@ -51,7 +51,7 @@ export const BEFORE = plantOf(1n);
 export const plants = (count: number, first = 0n): readonly EveryField[] =>
   Array.from({ length: count }, (_, index) => plantOf(first + BigInt(index)));
 
-/** The faults that end the use of a storage, and its state then. */
+/** The faults that end the use of a database, and its state then. */
 export const FAULTS = [
   ['outage', 'cannot be reached'],
   ['refuseAccess', 'refuses access'],
@@ -71,7 +71,7 @@ export interface Report {
 export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[]) =>
   reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ plant }) => plant);
 
-/** How many plants are added at once. A storage that stores one after the other needs time for all of them. */
+/** How many plants are added at once. A database that stores one after the other needs time for all of them. */
 const TOGETHER = 100;
 
 /** A store under test. Each `why` continues the sentence of a failure. */
@@ -85,12 +85,12 @@ export class Store {
     this.#secrets = [...RARE, ...(opened.secrets ?? [])].flatMap(formsOf);
   }
 
-  /** Opens another repository on the same storage. */
+  /** Opens another repository on the same database. */
   async another(): Promise<Store> {
     return new Store({ ...this.opened, repository: await this.opened.reopen() });
   }
 
-  /** Runs `use` with another repository on the same storage, and closes that. */
+  /** Runs `use` with another repository on the same database, and closes that. */
   async withAnother(use: (other: Store) => Promise<void>): Promise<void> {
     const other = await this.another();
     await use(other).finally(() => other.close());
@@ -98,7 +98,7 @@ export class Store {
 
   /** Adds a plant, which must be stored. */
   async add(plant: NewPlantFields): Promise<void> {
-    const why = 'its id is free, and the storage can be used';
+    const why = 'its id is free, and the database can be used';
     expectOutcome(await this.report(plant), ['stored'], why);
   }
 
@@ -139,7 +139,7 @@ export class Store {
   async unavailability(call: Promise<unknown>, what: string): Promise<unknown> {
     const error = await errorOf(call);
     this.expectNothingRevealed(error, what);
-    if (error === undefined || error instanceof StorageUnavailableError) return error;
+    if (error === undefined || error instanceof StoreUnavailableError) return error;
     return failedOtherwise(what, error);
   }
 
@@ -166,20 +166,20 @@ export class Store {
     return until(isReady, () => 'ready was rejected for 20 seconds after the fault had ended');
   }
 
-  /** Resolves when the storage has a plant. */
+  /** Resolves when the database has a plant. */
   untilStored({ id }: NewPlantFields): Promise<void> {
     const isStored = async () => (await this.opened.stored(id)) !== undefined;
-    return until(isStored, () => `the storage never had plant ${id}`);
+    return until(isStored, () => `the database never had plant ${id}`);
   }
 
-  /** Resolves when the storage has exactly these plants under their ids, and none of the others. */
+  /** Resolves when the database has exactly these plants under their ids, and none of the others. */
   async expectStored(kept: readonly NewPlantFields[], others: readonly NewPlantFields[] = []) {
     for (const plant of kept) expectSame(await this.opened.stored(plant.id), plant, plant.id);
     for (const { id } of others) expectSame(await this.opened.stored(id), undefined, id);
   }
 
   /**
-   * Resolves when what was reported about free ids is true: as soon as the storage can be used again, and when nothing is
+   * Resolves when what was reported about free ids is true: as soon as the database can be used again, and when nothing is
    * under way any more, after another add and `close`.
    */
   async expectTrueAfterClose(...reports: readonly Report[]): Promise<void> {
@@ -193,7 +193,7 @@ export class Store {
     await this.#expectTrue(reports);
   }
 
-  /** Resolves when a repository knows the ids of these plants and stores another, and the storage has exactly these. */
+  /** Resolves when a repository knows the ids of these plants and stores another, and the database has exactly these. */
   async expectKept(kept: readonly NewPlantFields[]): Promise<void> {
     await this.untilReady();
     const why = 'it was reported as stored or taken before';
@@ -212,7 +212,7 @@ export class Store {
       const found = await this.opened.stored(plant.id);
       const isOpen = outcome === 'unknown' && found === undefined;
       const expected = outcome === 'unavailable' || isOpen ? undefined : plant;
-      expectSame(found, expected, plant.id, `was reported as ${outcome}. In the storage`);
+      expectSame(found, expected, plant.id, `was reported as ${outcome}. In the database`);
     }
   }
 }
@@ -221,10 +221,10 @@ export class Store {
 export function sentencesAbout<Opened extends OpenStore, Tested extends Store>(
   wrap: (opened: Opened) => Tested,
 ) {
-  const given = contractFor<Opened, StorageFaults>();
-  return <Hook extends keyof StorageFaults>(
+  const given = contractFor<Opened, DatabaseFaults>();
+  return <Hook extends keyof DatabaseFaults>(
     needs: readonly Hook[],
-    test: (store: Tested, storage: Pick<StorageFaults, Hook>) => Promise<void>,
+    test: (store: Tested, database: Pick<DatabaseFaults, Hook>) => Promise<void>,
   ) => given(needs, (opened) => test(wrap(opened), opened));
 }
 
@@ -238,7 +238,7 @@ export const always = (test: (store: Store) => Promise<void>) => given([], test)
 export function outcomeOf(error: unknown): Outcome | undefined {
   if (error === undefined) return 'stored';
   if (error instanceof PlantIdTakenError) return 'taken';
-  if (error instanceof StorageUnavailableError) return 'unavailable';
+  if (error instanceof StoreUnavailableError) return 'unavailable';
   return error instanceof OutcomeUnknownError ? 'unknown' : undefined;
 }
 
@@ -263,7 +263,7 @@ export function expectSame(
   found: NewPlantFields | undefined,
   expected: NewPlantFields | undefined,
   id: bigint,
-  where = 'in the storage',
+  where = 'in the database',
 ): void {
   const fields = Object.keys({ ...expected, ...found }) as (keyof NewPlantFields)[];
   const differing = fields.filter((field) => found?.[field] !== expected?.[field]);

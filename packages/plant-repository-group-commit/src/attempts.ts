@@ -1,6 +1,6 @@
 import { type Clock, NoResponseError } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
-import type { InsertLimits, PlantBatch } from './plant-storage.js';
+import type { InsertLimits, PlantBatch } from './plant-database.js';
 
 /** The minimum attempt timeout: how long to wait for a reply, and a look-up that follows, before inserting the plants again. */
 const ATTEMPT_TIMEOUT_MS = 1_000;

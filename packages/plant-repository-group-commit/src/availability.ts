@@ -1,9 +1,9 @@
-import { StorageDegradedError, StorageUnavailableError } from '@plant-store/domain';
+import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
 import { answersOf, type Finding } from './finding.js';
 import { LostConnections } from './lost-connections.js';
-import type { Explanation, PlantStorage } from './plant-storage.js';
-import type { StorageObserver } from './telemetry.js';
+import type { Explanation, PlantDatabase } from './plant-database.js';
+import type { StoreObserver } from './telemetry.js';
 
 /** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */
 const CHECK_TIMEOUT_MS = 1_500;
@@ -14,24 +14,24 @@ const CHECK_INTERVAL_MS = 1_000;
 const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
 interface AvailabilityOptions {
-  readonly storage: Pick<PlantStorage, 'place' | 'check' | 'explain'>;
-  readonly observer: StorageObserver;
+  readonly database: Pick<PlantDatabase, 'place' | 'check' | 'explain'>;
+  readonly observer: StoreObserver;
   /** Ends the checks. */
   readonly closing: AbortSignal;
   readonly clock: Clock;
 }
 
 /**
- * Tracks whether the storage accepts plants, according to the last check. Events, `ready` and the rejection of adds all
+ * Tracks whether the database accepts plants, according to the last check. Events, `ready` and the rejection of adds all
  * derive from it.
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
-  /** The error of `ready` and of failed reads; `undefined` if the last check found the storage available. */
-  readyError: StorageUnavailableError | undefined;
+  /** The error of `ready` and of failed reads; `undefined` if the last check found the database available. */
+  readyError: StoreUnavailableError | undefined;
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
-  addError: StorageUnavailableError | undefined;
+  addError: StoreUnavailableError | undefined;
   /** For what is sent before the next check: aborts when its connection is considered lost. */
   lostSignal = this.#connections.signal;
   /** True once a check has succeeded, even if it was slow. */
@@ -81,10 +81,10 @@ export class Availability {
   }
 
   async #checkOnce(): Promise<void> {
-    const { storage, clock } = this.#options;
-    const found = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
+    const { database, clock } = this.#options;
+    const found = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => database.check(it)).then(
       () => undefined,
-      (error: unknown) => storage.explain(error),
+      (error: unknown) => database.explain(error),
     );
     this.wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
     this.#become(found);
@@ -104,18 +104,18 @@ export class Availability {
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;
     this.#hasReason = hasReason;
-    if (this.readyError) observer({ type: 'storage unreachable', error: this.readyError });
-    else observer({ type: 'storage reachable' });
+    if (this.readyError) observer({ type: 'store unreachable', error: this.readyError });
+    else observer({ type: 'store reachable' });
   }
 
-  #errorOf({ finding, cause }: Explanation): StorageUnavailableError {
-    const { storage, accepts } = answersOf(finding);
-    if (storage === undefined) {
-      return new StorageUnavailableError(`plants are refused: ${cause.message}`);
+  #errorOf({ finding, cause }: Explanation): StoreUnavailableError {
+    const { database, accepts } = answersOf(finding);
+    if (database === undefined) {
+      return new StoreUnavailableError(`plants are refused: ${cause.message}`);
     }
-    const message = `${this.#options.storage.place} ${storage}`;
+    const message = `${this.#options.database.place} ${database}`;
     return accepts
-      ? new StorageDegradedError(message, { cause })
-      : new StorageUnavailableError(message, { cause });
+      ? new StoreDegradedError(message, { cause })
+      : new StoreUnavailableError(message, { cause });
   }
 }

@@ -10,8 +10,8 @@ interface Answers {
    * itself; the batch, because one of its plants makes the insert fail; or an administrator.
    */
   readonly mustAct: 'nobody' | 'plant' | 'batch' | 'administrator';
-  /** What operators read about the storage when a check finds this; the message of the cause if absent. */
-  readonly storage?: string;
+  /** What operators read about the database when a check finds this; the message of the cause if absent. */
+  readonly database?: string;
   /** Whether plants are stored nevertheless. Only checks and look-ups find such a thing. */
   readonly accepts?: true;
   /** Whether each such reply doubles the pause before the next insert: the server may be limiting the rate. */
@@ -33,25 +33,25 @@ const FINDINGS = {
   unknown: {
     written: 'unknown',
     mustAct: 'nobody',
-    storage: 'accepts no plants',
+    database: 'accepts no plants',
     slowsRetries: true,
   },
   /** No reply: what was sent may still arrive. */
-  'no server': { written: 'unknown', mustAct: 'nobody', storage: 'is not reachable' },
+  'no server': { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
   /** A server replies that it has written nothing, for a reason that passes. Also an insert that could not be sent. */
   'not now': {
     written: 'no',
     mustAct: 'nobody',
-    storage: 'accepts no plants',
+    database: 'accepts no plants',
     slowsRetries: true,
   },
   /** Writes are not acknowledged in time. */
-  slow: { written: 'no', mustAct: 'nobody', storage: 'is slow', accepts: true },
+  slow: { written: 'no', mustAct: 'nobody', database: 'is slow', accepts: true },
   /** Ids that exist cannot be looked up, because reads may miss plants that are stored. */
   'no look-ups': {
     written: 'no',
     mustAct: 'nobody',
-    storage: 'cannot look up plants',
+    database: 'cannot look up plants',
     accepts: true,
   },
   'batch refused': { written: 'no', mustAct: 'batch' },
@@ -60,9 +60,9 @@ const FINDINGS = {
   'credentials refused': {
     written: 'no',
     mustAct: 'administrator',
-    storage: 'refuses the credentials',
+    database: 'refuses the credentials',
   },
-  /** A permission or the table is missing, or the storage would lose plants. */
+  /** A permission or the table is missing, or the database would lose plants. */
   unusable: { written: 'no', mustAct: 'administrator' },
 } as const satisfies Readonly<Record<string, Answers>>;
 
@@ -87,10 +87,10 @@ interface PlantRefused {
 export type PlantFacts = IdExists | PlantRefused;
 
 /** A finding without such facts. */
-export type StorageFinding = Exclude<Finding, PlantFacts['finding']>;
+export type DatabaseFinding = Exclude<Finding, PlantFacts['finding']>;
 
 /** What an insert finds out about one plant: a finding, and what the server adds to it. */
-export type PlantFinding = StorageFinding | PlantFacts;
+export type PlantFinding = DatabaseFinding | PlantFacts;
 
 /** Returns whether a plant is written, and who must act. */
 export function answersOf(found: Finding | PlantFinding): Answers {

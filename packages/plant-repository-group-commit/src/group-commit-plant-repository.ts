@@ -8,15 +8,15 @@ import {
   type PageRequest,
   type PlantReader,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { answersOf } from './finding.js';
 import { GroupCommit } from './group-commit.js';
-import type { PlantStorage } from './plant-storage.js';
-import type { BatchTracer, StorageObserver } from './telemetry.js';
+import type { PlantDatabase } from './plant-database.js';
+import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 const READ_AGAIN_AFTER_MS = 100;
 
@@ -25,8 +25,8 @@ const CLOSE_TIMEOUT_MS = 1_000;
 
 /** What a {@link GroupCommitPlantRepository} reports to. */
 export interface GroupCommitPlantRepositoryOptions {
-  /** Receives the events of the storage, for logs and metrics. */
-  readonly observer?: StorageObserver;
+  /** Receives the events of the database, for logs and metrics. */
+  readonly observer?: StoreObserver;
   /** Shows batches to a tracing system. None by default. */
   readonly tracer?: BatchTracer | undefined;
 }
@@ -37,27 +37,27 @@ export interface GroupCommitPlantRepositoryOptions {
  *
  * @example
  * ```ts
- * import { GroupCommitPlantRepository, type PlantStorage } from '@plant-store/plant-repository-group-commit';
+ * import { GroupCommitPlantRepository, type PlantDatabase } from '@plant-store/plant-repository-group-commit';
  *
- * declare const storage: PlantStorage; // of your adapter
- * const plants = new GroupCommitPlantRepository(storage);
+ * declare const storage: PlantDatabase; // of your adapter
+ * const plants = new GroupCommitPlantRepository(database);
  * await plants.ready();
  * ```
  */
 export class GroupCommitPlantRepository implements PlantRepository, PlantReader {
-  readonly #storage: PlantStorage;
+  readonly #database: PlantDatabase;
   readonly #availability: Availability;
   readonly #plants: GroupCommit;
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
-  constructor(storage: PlantStorage, options: GroupCommitPlantRepositoryOptions = {}) {
+  constructor(database: PlantDatabase, options: GroupCommitPlantRepositoryOptions = {}) {
     const { observer = () => undefined, tracer } = options;
     const { signal: closing } = this.#closing;
-    const availability = new Availability({ storage, observer, closing, clock: CLOCK });
-    this.#storage = storage;
+    const availability = new Availability({ database, observer, closing, clock: CLOCK });
+    this.#database = database;
     this.#availability = availability;
-    this.#plants = new GroupCommit({ storage, availability, observer, tracer, clock: CLOCK });
+    this.#plants = new GroupCommit({ database, availability, observer, tracer, clock: CLOCK });
   }
 
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
@@ -66,14 +66,14 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
 
   async read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectOpen();
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const plants = await withTimeLimit(timeLimitMs, CLOCK, (limit) =>
       this.#readUntil(AbortSignal.any([limit, this.#closing.signal]), page, timeLimitMs / 2),
     );
     return plants.map(readable);
   }
 
-  /** Settles within 1.5 seconds. Concurrent calls share one check of the storage. */
+  /** Settles within 1.5 seconds. Concurrent calls share one check of the database. */
   async ready(): Promise<void> {
     this.#expectOpen();
     await this.#availability.ready();
@@ -85,7 +85,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#closed) throw new StoreUnavailableError('the database is closed');
   }
 
   /** Retries until `end` aborts, which is safe because reading changes nothing. */
@@ -95,19 +95,19 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
       try {
         // A primary may be frozen, so one read must leave time for another.
         return await withTimeLimit(timeoutMs, CLOCK, (timeout) =>
-          this.#storage.page(page, AbortSignal.any([timeout, end])),
+          this.#database.page(page, AbortSignal.any([timeout, end])),
         );
       } catch (error) {
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;
       }
-      const { finding, cause } = this.#storage.explain(latest);
+      const { finding, cause } = this.#database.explain(latest);
       const passes = answersOf(finding).mustAct === 'nobody';
       if (passes)
         await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
       if (passes && !end.aborted) continue;
       const message = 'the plants could not be read';
-      throw this.#availability.readyError ?? new StorageUnavailableError(message, { cause });
+      throw this.#availability.readyError ?? new StoreUnavailableError(message, { cause });
     }
   }
 
@@ -115,7 +115,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     await this.#plants.close();
     this.#closing.abort();
     await withTimeLimit(CLOSE_TIMEOUT_MS, CLOCK, (limit) =>
-      Promise.race([this.#storage.close().catch(() => undefined), once(limit, 'abort')]),
+      Promise.race([this.#database.close().catch(() => undefined), once(limit, 'abort')]),
     );
   }
 }

@@ -1,22 +1,22 @@
-import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
+import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { answersOf, needsLookUp, type PlantFacts } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { InsertResult, PlantStorage } from './plant-storage.js';
-import type { BatchTracer, StorageObserver } from './telemetry.js';
+import type { InsertResult, PlantDatabase } from './plant-database.js';
+import type { BatchTracer, StoreObserver } from './telemetry.js';
 
-/** For how long plants are still sent after `close`: enough for a full queue, unless the storage is slow or unreachable. */
+/** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
 
 const NOT_STORED = 'the plant was not stored';
 
 export interface GroupCommitOptions {
-  readonly storage: PlantStorage;
+  readonly database: PlantDatabase;
   readonly availability: Pick<Availability, keyof Availability>;
-  readonly observer: StorageObserver;
+  readonly observer: StoreObserver;
   readonly tracer?: BatchTracer | undefined;
   readonly clock: Clock;
 }
@@ -64,9 +64,9 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    const { storage, clock } = options;
-    const { ordinary, suspects } = storage.limits;
-    const attempts = new Attempts(clock, storage.limits, (it) => this.#queueAgain(it));
+    const { database, clock } = options;
+    const { ordinary, suspects } = database.limits;
+    const attempts = new Attempts(clock, database.limits, (it) => this.#queueAgain(it));
     const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
       void this.#run(new Attempt(attempts, plants, releaseSlot));
     const shared = { insert, clock, startIntervalMs: () => attempts.startIntervalMs };
@@ -75,10 +75,10 @@ export class GroupCommit {
     this.#suspects = new InsertQueue({ ...shared, slots: suspects, waits: false });
   }
 
-  /** Like `PlantRepository.add`, but rejects with a plain `Error` when the storage refuses the plant. */
+  /** Like `PlantRepository.add`, but rejects with a plain `Error` when the database refuses the plant. */
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { storage, tracer, clock } = this.#options;
+      const { database, tracer, clock } = this.#options;
       const size = sizeOf(plant);
       this.#expectAcceptable(size, timeLimitMs);
       const addedAt = clock.now();
@@ -93,7 +93,7 @@ export class GroupCommit {
       const deadline = addedAt + timeLimitMs;
       const call = { size, addedAt, deadline, caller: tracer?.caller(), settled };
       // A caller may change its object later.
-      const pending = new PendingPlant({ ...plant }, storage.newMark(), call);
+      const pending = new PendingPlant({ ...plant }, database.newMark(), call);
       this.#pending.add(pending);
       this.#expireAt(deadline);
       this.#ordinary.push(pending);
@@ -119,9 +119,9 @@ export class GroupCommit {
   }
 
   #expectAcceptable(size: number, timeLimitMs: number): void {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
-    const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.storage;
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
+    const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.database;
     if (size > maxPlantBytes) {
       throw new RangeError(`a plant must not take more than ${maxPlantBytes} bytes`);
     }
@@ -136,16 +136,16 @@ export class GroupCommit {
 
   /** If nothing is sent, all that counts of the finding is who must act: an administrator, or nobody. */
   async #insert(attempt: Attempt): Promise<InsertResult> {
-    const { storage, availability } = this.#options;
+    const { database, availability } = this.#options;
     const { addError } = availability;
     if (addError) return { findings: 'unusable', error: addError };
     try {
-      // The first check may find that a setting would make the storage lose plants.
+      // The first check may find that a setting would make the database lose plants.
       if (!availability.wasReached) await availability.ready();
-      const insert = () => storage.insert(attempt, availability.lostSignal);
+      const insert = () => database.insert(attempt, availability.lostSignal);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
-      // If the storage never called `take`, nothing was sent.
+      // If the database never called `take`, nothing was sent.
       return { findings: attempt.sent ? 'no server' : 'not now', error };
     }
   }
@@ -191,16 +191,16 @@ export class GroupCommit {
   #rejectUnwritten(plant: PendingPlant): void {
     if (plant.isPossiblyWritten) return;
     const { cause } = plant;
-    const isExplained = cause instanceof StorageUnavailableError;
-    const why = isExplained ? cause : this.#options.storage.explain(cause).cause;
+    const isExplained = cause instanceof StoreUnavailableError;
+    const why = isExplained ? cause : this.#options.database.explain(cause).cause;
     plant.giveUp(`${NOT_STORED}: ${why.message}`, why.cause);
   }
 
   /** Looks up the committed plants with these ids, and settles each plant by comparing marks. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
-    const { storage, availability } = this.#options;
-    const lookUp = () => storage.committedMarks(ids, availability.lostSignal);
+    const { database, availability } = this.#options;
+    const lookUp = () => database.committedMarks(ids, availability.lostSignal);
     try {
       const marks = await this.#traced('look up plants', plants, lookUp);
       for (const plant of plants) {

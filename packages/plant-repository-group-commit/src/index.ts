@@ -1,5 +1,5 @@
 export { NoResponseError, SILENT } from './clock.js';
-export type { Finding, PlantFinding, StorageFinding } from './finding.js';
+export type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 export {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,
@@ -10,6 +10,6 @@ export type {
   InsertResult,
   MarkedPlant,
   PlantBatch,
-  PlantStorage,
-} from './plant-storage.js';
-export type { BatchTracer, StorageEvent, StorageObserver } from './telemetry.js';
+  PlantDatabase,
+} from './plant-database.js';
+export type { BatchTracer, StoreEvent, StoreObserver } from './telemetry.js';

@@ -3,10 +3,10 @@ import {
   OutcomeUnknownError,
   type Plant,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { answersOf, type PlantFinding } from './finding.js';
-import type { MarkedPlant } from './plant-storage.js';
+import type { MarkedPlant } from './plant-database.js';
 
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
@@ -115,7 +115,7 @@ export class PendingPlant implements MarkedPlant {
     this.#settle(
       this.isPossiblyWritten
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
-        : new StorageUnavailableError(message, { cause }),
+        : new StoreUnavailableError(message, { cause }),
     );
   }
 

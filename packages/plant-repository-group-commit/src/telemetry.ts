@@ -1,16 +1,16 @@
-import type { StorageUnavailableError } from '@plant-store/domain';
+import type { StoreUnavailableError } from '@plant-store/domain';
 
-/** A storage event, for logs and metrics. Events never contain passwords, or any plant data except the id. */
-export type StorageEvent =
+/** A database event, for logs and metrics. Events never contain passwords, or any plant data except the id. */
+export type StoreEvent =
   | {
       /** A check has succeeded, for the first time or again. Reported at a change only. */
-      readonly type: 'storage reachable';
+      readonly type: 'store reachable';
     }
   | {
-      /** A check has failed: the storage accepts no plants, is slow, or cannot look up plants. Reported at a change only. */
-      readonly type: 'storage unreachable';
+      /** A check has failed: the database accepts no plants, is slow, or cannot look up plants. Reported at a change only. */
+      readonly type: 'store unreachable';
       /** The error that `ready` now rejects with: the problem and its cause. */
-      readonly error: StorageUnavailableError;
+      readonly error: StoreUnavailableError;
     }
   | {
       /** One insert of some plants has ended, whatever the outcome of each. */
@@ -32,14 +32,14 @@ export type StorageEvent =
     }
   | {
       /** Something that an administrator should fix. Reported once. */
-      readonly type: 'storage warning';
+      readonly type: 'store warning';
       readonly message: string;
       /** The command that fixes it, for a shell of the database. */
       readonly command?: string;
     };
 
 /** Receives events as they happen. It must return quickly and must not throw. */
-export type StorageObserver = (event: StorageEvent) => void;
+export type StoreObserver = (event: StoreEvent) => void;
 
 /**
  * Shows batches to a tracing system. A batch carries plants from several callers, so it runs in none of their

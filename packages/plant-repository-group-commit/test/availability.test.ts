@@ -1,9 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { StorageDegradedError, StorageUnavailableError } from '@plant-store/domain';
-import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
+import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
+import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { Availability } from '../src/availability.js';
-import { found, storageWith } from './support/storage-with.js';
+import { databaseWith, found } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const HOUR = 3_600_000;
@@ -17,11 +17,11 @@ const crash = found('unknown', 'it crashes');
 const noLookUps = found('no look-ups', 'reads reach a standby');
 const slow = found('slow', 'writes are not acknowledged in time');
 
-describe('The availability of a storage', () => {
+describe('The availability of a database', () => {
   let time: VirtualTime;
   let closing: AbortController;
   let availability: Availability;
-  let events: StorageEvent[];
+  let events: StoreEvent[];
   let checks: number[];
   /** When the connections of what was sent at first counted as lost. */
   let lostAt: number | undefined;
@@ -40,14 +40,14 @@ describe('The availability of a storage', () => {
   afterEach(() => closing.abort());
 
   function open(): void {
-    const storage = storageWith({
+    const database = databaseWith({
       check(signal) {
         checks.push(time.now());
         return check(signal);
       },
     });
-    const observer = (event: StorageEvent) => events.push(event);
-    availability = new Availability({ storage, observer, closing: closing.signal, clock: time });
+    const observer = (event: StoreEvent) => events.push(event);
+    availability = new Availability({ database, observer, closing: closing.signal, clock: time });
     availability.lostSignal.addEventListener('abort', () => (lostAt = time.now()));
   }
 
@@ -56,7 +56,7 @@ describe('The availability of a storage', () => {
   /** What was reported: `reachable`, or the message and the cause. */
   const reported = () =>
     events.map((event) =>
-      event.type === 'storage unreachable'
+      event.type === 'store unreachable'
         ? [event.error.message, (event.error.cause as Error | undefined)?.message]
         : event.type,
     );
@@ -99,9 +99,9 @@ describe('The availability of a storage', () => {
     await runUntil(5_500);
     expect(checks).to.deep.equal([0, 1000, 2000, 3000, 4000, 5000]);
     expect(reported()).to.deep.equal([
-      'storage reachable',
+      'store reachable',
       ['the database at db.example:1 is slow', slow.message],
-      'storage reachable',
+      'store reachable',
     ]);
   });
 
@@ -131,8 +131,8 @@ describe('The availability of a storage', () => {
       const problem = await availability.ready().catch((it: Error) => it);
       expect(problem).to.have.property('message', message);
       const accepts = error === slow || error === noLookUps;
-      expect(problem instanceof StorageDegradedError).to.equal(accepts);
-      expect(events).to.deep.equal([{ type: 'storage unreachable', error: problem }]);
+      expect(problem instanceof StoreDegradedError).to.equal(accepts);
+      expect(events).to.deep.equal([{ type: 'store unreachable', error: problem }]);
       expect(availability.addError).to.equal(denies ? problem : undefined);
       expect(availability.wasReached).to.equal(accepts);
     });
@@ -143,13 +143,13 @@ describe('The availability of a storage', () => {
     open();
     for (const next of [view, lost, undefined]) {
       const checking = Array.from({ length: 20 }, () => availability.ready());
-      for (const it of checking) await rejects(it, StorageUnavailableError);
+      for (const it of checking) await rejects(it, StoreUnavailableError);
       check = () => (next ? Promise.reject(next) : Promise.resolve());
     }
     await availability.ready();
     const unreachable = ['the database at db.example:1 is not reachable', lost.message];
     const refused = ['plants are refused: it is a view', undefined];
-    expect(reported()).to.deep.equal([unreachable, refused, unreachable, 'storage reachable']);
+    expect(reported()).to.deep.equal([unreachable, refused, unreachable, 'store reachable']);
     expect(checks).to.have.length(4);
     expect(availability.wasReached).to.equal(true);
   });

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type NewPlantFields,
-  StorageUnavailableError,
+  StoreUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
-import type { PlantStorage } from '../src/plant-storage.js';
-import { FakePlantStorage, found, plant, storageWith } from './support/storage-with.js';
+import type { PlantDatabase } from '../src/plant-database.js';
+import { databaseWith, FakePlantDatabase, found, plant } from './support/database-with.js';
 
 const never = new Promise<never>(() => undefined);
 const lost = new Error('read ECONNRESET');
@@ -23,12 +23,12 @@ describe('A group commit repository', () => {
 
   afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
 
-  function open(methods: Partial<PlantStorage>): void {
-    repository = new GroupCommitPlantRepository(storageWith(methods));
+  function open(methods: Partial<PlantDatabase>): void {
+    repository = new GroupCommitPlantRepository(databaseWith(methods));
     opened.push(repository);
   }
 
-  /** Opens a storage whose pages end like this. Returns the limits of the pages. */
+  /** Opens a database whose pages end like this. Returns the limits of the pages. */
   function openWith(...pages: (Error | NewPlantFields)[]): number[] {
     const limits: number[] = [];
     open({
@@ -47,7 +47,7 @@ describe('A group commit repository', () => {
     ['never ends', () => never],
     ['fails', () => Promise.reject(lost)],
   ] as const) {
-    it(`leaves no timer behind when the close of its storage ${what}`, async () => {
+    it(`leaves no timer behind when the close of its database ${what}`, async () => {
       await Promise.resolve();
       const running = timers();
       const stored: string[] = [];
@@ -103,7 +103,7 @@ describe('A group commit repository', () => {
       });
       await rejects(repository.read({ limit: 5 }, 150), (error: Error) => {
         expect((error.cause as Error).message).to.equal(reason);
-        return error instanceof StorageUnavailableError;
+        return error instanceof StoreUnavailableError;
       });
     });
   }
@@ -138,10 +138,10 @@ describe('A group commit repository', () => {
     expect(failed).to.equal(problem);
   });
 
-  it('settles every plant before it closes the storage once', async () => {
+  it('settles every plant before it closes the database once', async () => {
     const order: string[] = [];
-    const fake = new FakePlantStorage();
-    open({ ...fake.storage, close: async () => void order.push('closed') });
+    const fake = new FakePlantDatabase();
+    open({ ...fake.database, close: async () => void order.push('closed') });
     const adding = repository.add(monstera, 60_000).then(() => order.push('stored'));
     const insert = await fake.insert(0);
     const closing = [repository.close(), repository.close()];

@@ -1,23 +1,19 @@
 import { rejects } from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
-import type { BatchTracer, StorageEvent } from '@plant-store/plant-repository-group-commit';
+import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
+import type { BatchTracer, StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { GroupCommitOptions } from '../src/group-commit.js';
 import { PendingPlant, sizeOf } from '../src/pending-plant.js';
-import type { PlantStorage } from '../src/plant-storage.js';
+import type { PlantDatabase } from '../src/plant-database.js';
 import {
   AVAILABLE,
   type FakeInsert,
-  FakePlantStorage,
+  FakePlantDatabase,
   groupCommitWith,
   plant,
-} from './support/storage-with.js';
+} from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const LIMIT_MS = 5_000;
@@ -29,13 +25,13 @@ const REFUSAL = {
 } as const;
 const ANOTHER = 'the mark of another plant';
 
-/** @param given Methods of the storage, among others. */
-function open(given: Partial<GroupCommitOptions & PlantStorage> = {}) {
-  const fake = new FakePlantStorage();
+/** @param given Methods of the database, among others. */
+function open(given: Partial<GroupCommitOptions & PlantDatabase> = {}) {
+  const fake = new FakePlantDatabase();
   const clock = new VirtualTime();
-  const events: StorageEvent[] = [];
+  const events: StoreEvent[] = [];
   const plants = groupCommitWith({
-    storage: { ...fake.storage, ...given },
+    database: { ...fake.database, ...given },
     clock,
     observer: (event) => events.push(event),
     ...given,
@@ -171,7 +167,7 @@ describe('A time limit', () => {
         };
       },
     });
-    const expired = rejects(add(1n, SHORT_LIMIT_MS), StorageUnavailableError);
+    const expired = rejects(add(1n, SHORT_LIMIT_MS), StoreUnavailableError);
     await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
   });
 
@@ -203,7 +199,7 @@ describe('A group commit', () => {
   it('takes no more plants once it closes', async () => {
     const { fake, plants, add } = open();
     const closing = plants.close();
-    await rejects(add(1n), new StorageUnavailableError('the storage is closed'));
+    await rejects(add(1n), new StoreUnavailableError('the database is closed'));
     await closing;
     expect(fake.inserts).to.deep.equal([]);
   });
@@ -213,7 +209,7 @@ describe('A group commit', () => {
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
     await fake.insert(0);
-    const waiting = rejects(add(2n), StorageUnavailableError).then(() => clock.now());
+    const waiting = rejects(add(2n), StoreUnavailableError).then(() => clock.now());
     clock.after(3_000, () => fake.inserts[0]?.reply());
     await settled(plants.close());
     expect(await Promise.all([sent, waiting])).to.deep.equal([3_000, 1_000]);
@@ -222,7 +218,7 @@ describe('A group commit', () => {
 
   it('gives up plants that turn out to be unwritten after it closed', async () => {
     const { fake, clock, plants, add, settled } = open();
-    const refused = rejects(add(1n), StorageUnavailableError).then(() => clock.now());
+    const refused = rejects(add(1n), StoreUnavailableError).then(() => clock.now());
     clock.after(1_500, () => {
       for (const insert of fake.inserts) insert.reply('not now');
     });
@@ -318,8 +314,8 @@ describe('A plant that is added', () => {
     expect(events.map(({ type }) => type)).not.to.include('plant refused');
   });
 
-  it('is refused at once if storage, size or time rule it out', async () => {
-    const addError = new StorageUnavailableError('plants are refused: it is a view');
+  it('is refused at once if database, size or time rule it out', async () => {
+    const addError = new StoreUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, addError } });
     await rejects(add(1n), { message: `the plant was not stored: ${addError.message}` });
     expect(fake.inserts).to.deep.equal([]);
@@ -330,7 +326,7 @@ describe('A plant that is added', () => {
     expect((await small.fake.insert(0)).ids).to.deep.equal([1n]);
   });
 
-  it('waits, and is not sent, until the storage was reached', async () => {
+  it('waits, and is not sent, until the database was reached', async () => {
     const results = [() => Promise.reject(new Error('no server')), async () => undefined];
     const ready = () => (results.shift() ?? expect.fail('it was reached'))();
     const { fake, add, settled } = open({
@@ -343,7 +339,7 @@ describe('A plant that is added', () => {
     await settled(adding);
   });
 
-  it('that the storage refuses does not affect the others of its insert', async () => {
+  it('that the database refuses does not affect the others of its insert', async () => {
     const { fake, add, settled } = open();
     fake.onInsert = ({ ids, reply }) => {
       if (!ids.includes(7n)) reply();
@@ -427,7 +423,7 @@ describe('A pending plant', () => {
     [
       'no insert',
       (it) => it.giveUp('the plant was not stored', late),
-      { code: 'STORAGE_UNAVAILABLE', message: 'the plant was not stored', cause: late },
+      { code: 'STORE_UNAVAILABLE', message: 'the plant was not stored', cause: late },
     ],
     [
       'an unknown insert',

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { InsertQueue } from '../src/insert-queue.js';
 import { PendingPlant } from '../src/pending-plant.js';
-import { plant } from './support/storage-with.js';
+import { plant } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 function pending(id: bigint): PendingPlant {

@@ -4,7 +4,7 @@ import {
   PlantIdTakenError,
   type PlantReader,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 
 /**
@@ -50,10 +50,10 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
 
   #expectUsable(timeLimitMs: number): void {
     this.#expectOpen();
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#closed) throw new StoreUnavailableError('the database is closed');
   }
 }

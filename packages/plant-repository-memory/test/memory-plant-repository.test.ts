@@ -17,11 +17,11 @@ async function open() {
 }
 
 describePlantRepository(mocha, 'MemoryPlantRepository', open, {
-  without: 'the storage is within the process',
+  without: 'the database is within the process',
 });
 
 describePlantReader(mocha, 'MemoryPlantRepository', open, {
-  without: 'the storage is within the process',
+  without: 'the database is within the process',
 });
 
 describe('MemoryPlantRepository', () => {
@@ -33,6 +33,6 @@ describe('MemoryPlantRepository', () => {
     await repository.add(plant, 1);
     await rejects(repository.add(plant, 1), { message: 'a plant with this id exists' });
     await repository.close();
-    await rejects(repository.add(plant, 1), { message: 'the storage is closed' });
+    await rejects(repository.add(plant, 1), { message: 'the database is closed' });
   });
 });

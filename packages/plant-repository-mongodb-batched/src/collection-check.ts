@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { codeOf, storageError } from './mongo-error.js';
+import { codeOf, storeError } from './mongo-error.js';
 import { confirmedTime } from './mongo-page.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 import type { Warnings } from './warnings.js';
@@ -40,7 +40,7 @@ export class CollectionCheck {
     this.#warnings = warnings;
   }
 
-  /** Rejects with a `StorageError`, with the error of the driver, or with the reason of the signal. */
+  /** Rejects with a `StoreError`, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
     const permits = await this.#permissions(signal);
     await this.#setUp(permits, signal);
@@ -51,7 +51,7 @@ export class CollectionCheck {
   async expectCollection(signal: AbortSignal): Promise<void> {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
     const name = `${this.#db.databaseName}.${this.#options.collection}`;
-    throw storageError('no collection', name);
+    throw storeError('no collection', name);
   }
 
   /**
@@ -103,7 +103,7 @@ export class CollectionCheck {
   /** Throws when the collection does not keep what it acknowledges. */
   #expectOrdinary({ name, type = 'collection', options = {} }: Document): void {
     const kind = options.capped ? 'capped collection' : type;
-    if (kind !== 'collection') throw storageError('other collection', kind);
+    if (kind !== 'collection') throw storeError('other collection', kind);
     if (isOwnValidator(options.validator)) this.#warnings.forget(OTHER_VALIDATOR);
     else this.#warnings.report(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
   }
@@ -116,7 +116,7 @@ export class CollectionCheck {
     const other = databases.find(
       ({ name }: Document) => name !== own && name.toLowerCase() === own.toLowerCase(),
     );
-    if (other) throw storageError('case conflict', other.name);
+    if (other) throw storeError('case conflict', other.name);
   }
 
   /**
@@ -126,7 +126,7 @@ export class CollectionCheck {
   async #expectWritable(permits: Permissions, signal: AbortSignal): Promise<void> {
     const { collection } = this.#options;
     const isPermitted = permits('find', collection) && permits('insert', collection);
-    if (!isPermitted) throw storageError('no permission');
+    if (!isPermitted) throw storeError('no permission');
     const limits = { signal, maxTimeMS: WRITE_TIMEOUT_MS };
     const acknowledged = permits('update', collection)
       ? this.#updateNothing(signal)
@@ -168,5 +168,5 @@ function permissionsIn(database: string, authInfo: Document = {}): Permissions {
 /** Throws `slow writes` when a server that responds did not acknowledge a write in time, otherwise the error itself. */
 function rethrowAsSlow(error: unknown): never {
   const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
-  throw isSlow ? storageError('slow writes') : error;
+  throw isSlow ? storeError('slow writes') : error;
 }

@@ -1,7 +1,7 @@
 export type {
   BatchTracer,
-  StorageEvent,
-  StorageObserver,
+  StoreEvent,
+  StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
 export { InvalidMongoUriError, mongoUriProblem } from './mongo-connection-string.js';
 export {

@@ -1,8 +1,8 @@
-import { SILENT, type StorageFinding } from '@plant-store/plant-repository-group-commit';
+import { type DatabaseFinding, SILENT } from '@plant-store/plant-repository-group-commit';
 import { type Document, MongoError, MongoServerError, type TopologyDescription } from 'mongodb';
 
 /** What an error means, and the sentence that operators read: by default, the message of the error. */
-type Meaning = readonly [finding: StorageFinding, sentence?: string];
+type Meaning = readonly [finding: DatabaseFinding, sentence?: string];
 
 const NOT_PERMITTED = 'the service is not logged in as a user who may read and insert them';
 
@@ -48,12 +48,12 @@ const MEANINGS = {
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
 } as const satisfies Readonly<Record<string, Meaning>>;
 
-/** An error of the storage that may be logged and shown: it contains neither credentials nor plant data. */
-class StorageError extends Error {
-  override readonly name = 'StorageError';
-  readonly finding: StorageFinding;
+/** An error of the database that may be logged and shown: it contains neither credentials nor plant data. */
+class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly finding: DatabaseFinding;
 
-  constructor(finding: StorageFinding, message: string) {
+  constructor(finding: DatabaseFinding, message: string) {
     super(message);
     this.finding = finding;
   }
@@ -62,21 +62,21 @@ class StorageError extends Error {
 const meaningOf = (row: string): Meaning | undefined => (MEANINGS as Record<string, Meaning>)[row];
 
 /** Returns the error of a row with a sentence, to which `why` is added. */
-export function storageError(row: keyof typeof MEANINGS, why = ''): StorageError {
+export function storeError(row: keyof typeof MEANINGS, why = ''): StoreError {
   const [finding, sentence = row]: Meaning = MEANINGS[row];
-  return new StorageError(finding, why ? `${sentence}: ${why}` : sentence);
+  return new StoreError(finding, why ? `${sentence}: ${why}` : sentence);
 }
 
 /**
  * Returns the error of a server's reply to an insert, without the server's text, which quotes plants. The text of Atlas
  * does not, and is the only thing that says why.
  */
-export function insertError({ code, codeName, errmsg }: Document): StorageError {
+export function insertError({ code, codeName, errmsg }: Document): StoreError {
   const [finding, sentence] = meaningOf(`reply ${code}`) ?? ['unknown'];
   const name = codeName ? ` (${codeName})` : '';
   const text = code === 8000 ? `: ${errmsg}` : '';
   const reply = `the server reports error ${code ?? 'without a code'}${name}${text}`;
-  return new StorageError(finding, sentence ?? reply);
+  return new StoreError(finding, sentence ?? reply);
 }
 
 /** The driver's view of the servers. */
@@ -92,35 +92,35 @@ export function explain(
   error: unknown,
   topology: Topology | undefined,
   isSrv: boolean,
-): StorageError {
-  if (error instanceof StorageError) return error;
+): StoreError {
+  if (error instanceof StoreError) return error;
   const explained = explainAlone(error);
   if (['unusable', 'credentials refused'].includes(explained.finding)) return explained;
   if (topology) return explainTopology(topology) ?? explained;
-  return isSrv && explained.message === SILENT ? storageError('no SRV record') : explained;
+  return isSrv && explained.message === SILENT ? storeError('no SRV record') : explained;
 }
 
-function explainAlone(error: unknown): StorageError {
+function explainAlone(error: unknown): StoreError {
   const chain = causesOf(error);
   const known = chain.find((it) => meaningOf(rowOf(it)));
   const otherwise: Meaning = [isReply(error) ? 'unknown' : 'no server'];
   const [finding, sentence] = (known && meaningOf(rowOf(known))) ?? otherwise;
-  return new StorageError(finding, sentence ?? messageOf(known ?? chain[0]));
+  return new StoreError(finding, sentence ?? messageOf(known ?? chain[0]));
 }
 
 /** Returns why no known server accepts writes; `undefined` if one does. */
-function explainTopology({ type, servers }: Topology): StorageError | undefined {
+function explainTopology({ type, servers }: Topology): StoreError | undefined {
   const known = [...servers.values()];
   const errors = known.flatMap(({ error }) => (error ? explainAlone(error).message : []));
   const why = [...new Set(errors)].join('; ');
   if (known.some(({ isWritable }) => isWritable)) return undefined;
   // The driver forgets hosts that report another replica set, or none.
-  if (known.length === 0) return storageError('other replica set');
-  if (known.some(({ type }) => type === 'RSGhost')) return storageError('not initiated');
+  if (known.length === 0) return storeError('other replica set');
+  if (known.some(({ type }) => type === 'RSGhost')) return storeError('not initiated');
   if (known.every(({ type }) => type === 'Unknown')) {
-    return new StorageError('no server', why || SILENT);
+    return new StoreError('no server', why || SILENT);
   }
-  return type === 'Single' ? storageError('not primary') : storageError('no primary', why);
+  return type === 'Single' ? storeError('not primary') : storeError('no primary', why);
 }
 
 /** Returns the row of an error, or a name that no row has. */

@@ -3,7 +3,7 @@ import {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,
 } from '@plant-store/plant-repository-group-commit';
-import { MongoPlantStorage } from './mongo-plant-storage.js';
+import { MongoPlantDatabase } from './mongo-plant-database.js';
 
 /** Options of {@link mongoPlantRepository}. Only `uri` is required. */
 export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
@@ -35,6 +35,6 @@ export function mongoPlantRepository(
   options: MongoPlantRepositoryOptions,
 ): PlantRepository & PlantReader {
   const { uri, collection = 'plants', createCollection = true, observer } = options;
-  const storage = new MongoPlantStorage(uri, { collection, createCollection }, observer);
-  return new GroupCommitPlantRepository(storage, options);
+  const database = new MongoPlantDatabase(uri, { collection, createCollection }, observer);
+  return new GroupCommitPlantRepository(database, options);
 }

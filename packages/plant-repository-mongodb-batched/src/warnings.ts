@@ -1,13 +1,13 @@
-import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
 import type { Document } from 'mongodb';
 
 /** Reports what an administrator should correct, each message once: checks run every second. */
 export class Warnings {
   readonly #database: string;
-  readonly #observe: StorageObserver;
+  readonly #observe: StoreObserver;
   readonly #reported = new Set<string>();
 
-  constructor(database: string, observe: StorageObserver) {
+  constructor(database: string, observe: StoreObserver) {
     this.#database = database;
     this.#observe = observe;
   }
@@ -17,7 +17,7 @@ export class Warnings {
     if (this.#reported.has(message)) return;
     this.#reported.add(message);
     const inShell = `db.getSiblingDB('${this.#database}').runCommand(${JSON.stringify(command)})`;
-    this.#observe({ type: 'storage warning', message, ...(command && { command: inShell }) });
+    this.#observe({ type: 'store warning', message, ...(command && { command: inShell }) });
   }
 
   /** Lets a message be reported again. */

@@ -8,17 +8,17 @@ import { VALIDATION } from '../src/validation.js';
 import { Warnings } from '../src/warnings.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from './support/open-store.js';
-import { StorageEvents } from './support/storage-events.js';
+import { StoreEvents } from './support/store-events.js';
 
 describeOnMongod('The collection', () => {
   let client: MongoClient;
   let db: Db;
   let collection: string;
-  let events: StorageEvents;
+  let events: StoreEvents;
   let run: () => Promise<void>;
 
   beforeEach(async () => {
-    events = new StorageEvents();
+    events = new StoreEvents();
     client = new MongoClient((await sharedReplicaSet()).uri, { monitorCommands: true });
     db = client.db(DATABASE);
     collection = freshCollection();
@@ -98,7 +98,7 @@ describeOnMongod('The collection', () => {
 
   it('is slow when the server responds, but not to a write', async () => {
     const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
-    await rejects(silent, { name: 'StorageError', finding: 'slow' });
+    await rejects(silent, { name: 'StoreError', finding: 'slow' });
   });
 
   it('cannot be written when a router reports the error of a shard', async () => {
@@ -127,7 +127,7 @@ describeOnMongod('The collection', () => {
       await run();
       await run();
       const command = JSON.stringify({ collMod: collection, ...VALIDATION });
-      expect(events.of('storage warning').map((it) => it.command)).to.deep.equal(
+      expect(events.of('store warning').map((it) => it.command)).to.deep.equal(
         isOwn ? [] : [`db.getSiblingDB('${DATABASE}').runCommand(${command})`],
       );
       expect(await validator()).to.deep.equal(other);
@@ -140,7 +140,7 @@ describeOnMongod('The collection', () => {
       await db.dropCollection(collection);
       await db.collection<{ _id: number }>(collection).insertOne({ _id });
       for (let time = 0; time < 2; time += 1) await run();
-      expect(events.of('storage warning')).to.have.length(_id);
+      expect(events.of('store warning')).to.have.length(_id);
       expect(await db.collection(collection).find().toArray()).to.deep.equal([{ _id }]);
       await db.command({ collMod: collection, ...VALIDATION });
     }

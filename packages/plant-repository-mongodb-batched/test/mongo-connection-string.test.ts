@@ -6,7 +6,7 @@ import {
   InvalidMongoUriError,
   mongoPlantRepository,
   mongoUriProblem,
-  type StorageEvent,
+  type StoreEvent,
 } from '@plant-store/plant-repository-mongodb-batched';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
@@ -123,11 +123,11 @@ describe('An option without an effect', () => {
   }
 
   it('is reported when the store opens', async () => {
-    const events: StorageEvent[] = [];
-    const observer = (event: StorageEvent) => events.push(event);
+    const events: StoreEvent[] = [];
+    const observer = (event: StoreEvent) => events.push(event);
     await mongoPlantRepository({ uri: 'mongodb://127.0.0.1:1/?w=0', observer }).close();
     expect(events).to.deep.include({
-      type: 'storage warning',
+      type: 'store warning',
       message:
         'the option w of the connection string has no effect: the service always uses w=majority. Remove it',
     });
@@ -253,10 +253,10 @@ describe('The files for TLS', () => {
 
   it('may have an expired client certificate, which is reported', async () => {
     const warningsWith = async (tlsCertificateKeyFile: string) => {
-      const events: StorageEvent[] = [];
+      const events: StoreEvent[] = [];
       const uri = uriWith({ tlsCertificateKeyFile });
       await mongoPlantRepository({ uri, observer: (event) => events.push(event) }).close();
-      return events.flatMap((it) => (it.type === 'storage warning' ? [it.message] : []));
+      return events.flatMap((it) => (it.type === 'store warning' ? [it.message] : []));
     };
     expect(await warningsWith(client)).to.deep.equal([]);
     expect(await warningsWith(expired)).to.deep.equal([

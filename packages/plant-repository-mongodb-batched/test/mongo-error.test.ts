@@ -9,7 +9,7 @@ import {
   MongoServerError,
   type ServerDescription,
 } from 'mongodb';
-import { explain, insertError, storageError, type Topology } from '../src/mongo-error.js';
+import { explain, insertError, storeError, type Topology } from '../src/mongo-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -37,7 +37,7 @@ describe('What an error means', () => {
   const missing = { cause: coded('MODULE_NOT_FOUND'), dependencyName: 'zstd' };
   type Row = readonly [finding: Explanation['finding'], message: string, error: unknown];
   const rows: Readonly<Record<string, Row>> = {
-    'writes that are slow': ['slow', 'writes are not acknowledged', storageError('slow writes')],
+    'writes that are slow': ['slow', 'writes are not acknowledged', storeError('slow writes')],
     'a missing package': [
       'unusable',
       'install zstd',

@@ -1,14 +1,14 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
-import { type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
+import { type PlantRepository, StoreUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE, repositories, untilReady } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import type { StorageEvents } from './support/storage-events.js';
+import type { StoreEvents } from './support/store-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
@@ -25,7 +25,7 @@ describeOnMongod('The credentials of the service', () => {
   let server: MongodServer;
   let network: FaultyNetwork;
   let repository: PlantRepository;
-  let events: StorageEvents;
+  let events: StoreEvents;
   let ids = 0n;
   const openAt = repositories();
 
@@ -70,10 +70,9 @@ describeOnMongod('The credentials of the service', () => {
   /** The reported events of the credentials, in order. A slow start may be reported as well. */
   function changes(): string[] {
     return events.all.flatMap((event) => {
-      if (event.type === 'storage reachable') return ['reachable'];
+      if (event.type === 'store reachable') return ['reachable'];
       const refused =
-        event.type === 'storage unreachable' &&
-        !/not reachable|no plants/.test(event.error.message);
+        event.type === 'store unreachable' && !/not reachable|no plants/.test(event.error.message);
       return refused ? ['refused'] : [];
     });
   }
@@ -83,7 +82,7 @@ describeOnMongod('The credentials of the service', () => {
     const reason = await errorOf(repository.ready());
     expect(inspect(reason)).to.include(why);
     const refusals = await Promise.all(Array.from({ length: 20 }, add).map(errorOf));
-    for (const it of [reason, ...refusals]) expect(it).to.be.instanceOf(StorageUnavailableError);
+    for (const it of [reason, ...refusals]) expect(it).to.be.instanceOf(StoreUnavailableError);
     expect(inspect([refusals, events.all], { depth: 9 })).to.not.match(/rose|s3cret/);
     expect(changes().filter((it) => it === 'refused')).to.have.length(1);
   }
@@ -91,11 +90,11 @@ describeOnMongod('The credentials of the service', () => {
   it('that are wrong from the start are reported once; plants are refused', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
-    await rejects(add(), StorageUnavailableError);
+    await rejects(add(), StoreUnavailableError);
     await network.requestPassed();
     await expectRefused(WRONG);
     await change({ updateUser: 'writer', pwd: PASSWORD });
-    await events.first('storage reachable');
+    await events.first('store reachable');
     await add();
     await untilReady(repository);
     expect(changes()).to.deep.equal(['refused', 'reachable']);
@@ -110,16 +109,16 @@ describeOnMongod('The credentials of the service', () => {
   it('that are removed are reported once, and work when created again', async () => {
     open();
     await Promise.all([add(), add(), add()]);
-    await events.first('storage reachable');
+    await events.first('store reachable');
     await change({ dropUser: 'writer' });
-    await rejects(add(), StorageUnavailableError);
+    await rejects(add(), StoreUnavailableError);
     await until(
       async () => changes().includes('refused'),
       () => 'the refusal was not reported',
     );
     await expectRefused(WRONG);
     await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
-    await events.first('storage reachable', () => changes().length > 2);
+    await events.first('store reachable', () => changes().length > 2);
     await add();
     expect(changes()).to.deep.equal(['reachable', 'refused', 'reachable']);
   });
@@ -134,7 +133,7 @@ describeOnMongod('The credentials of the service', () => {
     open();
     await untilReady(repository);
     await add();
-    const [warning] = events.of('storage warning');
+    const [warning] = events.of('store warning');
     expect(warning).to.have.property('message').that.includes('validator');
     expect(warning).to.have.property('command').that.includes('{"create":"plants","validator":{');
   });

@@ -2,14 +2,14 @@ import { rejects } from 'node:assert/strict';
 import {
   PlantIdTakenError,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
-import { MongoPlantStorage } from '../src/mongo-plant-storage.js';
+import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   DATABASE,
@@ -23,7 +23,7 @@ import {
   uriThrough,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import type { StorageEvents } from './support/storage-events.js';
+import type { StoreEvents } from './support/store-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
@@ -33,7 +33,7 @@ describeOnMongod('A plant', () => {
   let set: ReplicaSet;
   let collection: string;
   let repository: PlantRepository;
-  let events: StorageEvents;
+  let events: StoreEvents;
   let network: FaultyNetwork | undefined;
   const open = repositories();
 
@@ -132,7 +132,7 @@ describeOnMongod('A plant', () => {
       uri.pathname = database;
       ({ repository } = open(uri.href, name));
       await untilNotReady(repository, 'plants are refused: ');
-      await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
+      await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StoreUnavailableError);
     });
   }
 
@@ -140,7 +140,7 @@ describeOnMongod('A plant', () => {
     const db = databaseAt(set.uri);
     await db.dropCollection(collection);
     await db.createCollection(collection, { viewOn: 'others', pipeline: [] });
-    await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
+    await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StoreUnavailableError);
   });
 
   it('is stored even at the maximum body size', async () => {
@@ -151,7 +151,7 @@ describeOnMongod('A plant', () => {
 /** The driver serializes a command when it has a connection that can send it. */
 describeOnMongod('An insert', () => {
   let network: FaultyNetwork;
-  let storage: MongoPlantStorage;
+  let database: MongoPlantDatabase;
   let collection: string;
   /** The ids of the batches that were sent, in this order. */
   let sent: bigint[];
@@ -161,17 +161,17 @@ describeOnMongod('An insert', () => {
     network = await networkInFrontOf(set.members[0]?.port ?? 0);
     collection = freshCollection();
     const options = { collection, createCollection: true };
-    storage = new MongoPlantStorage(uriThrough(network), options);
+    database = new MongoPlantDatabase(uriThrough(network), options);
     sent = [];
   });
 
   afterEach(async () => {
     await network.restore();
-    await storage.close();
+    await database.close();
     await network.close();
   });
 
-  function batch(id: bigint, mark = storage.newMark()): PlantBatch {
+  function batch(id: bigint, mark = database.newMark()): PlantBatch {
     return {
       timeLimitMs: LONG_LIMIT_MS,
       take() {
@@ -182,10 +182,10 @@ describeOnMongod('An insert', () => {
   }
 
   it('ends without a reply when its connection is lost', async () => {
-    await storage.insert(batch(1n), NEVER);
+    await database.insert(batch(1n), NEVER);
     network.freeze();
-    const open = rejects(storage.insert(batch(2n), NEVER));
-    await rejects(storage.insert(batch(3n), NEVER));
+    const open = rejects(database.insert(batch(2n), NEVER));
+    await rejects(database.insert(batch(3n), NEVER));
     expect(sent).to.deep.equal([1n, 2n]);
     await network.cut();
     await open;
@@ -200,12 +200,12 @@ describeOnMongod('An insert', () => {
     const names = [`plant ${long}`, `weed ${long}`, `weed ${long}`, `plant ${long}`];
     const plants = names.map((name, id) => ({
       plant: plant(BigInt(id), name),
-      mark: storage.newMark(),
+      mark: database.newMark(),
     }));
     // MongoDB 4.4 has a shorter reply, and no error.
     const batch = { timeLimitMs: LONG_LIMIT_MS, take: () => plants };
-    await storage.insert(batch, NEVER).catch(() => undefined);
-    const found = await storage.committedMarks([0n, 1n, 2n, 3n], NEVER);
+    await database.insert(batch, NEVER).catch(() => undefined);
+    const found = await database.committedMarks([0n, 1n, 2n, 3n], NEVER);
     expect([...found.keys()]).to.have.members([0n, 3n]);
   });
 
@@ -218,7 +218,7 @@ describeOnMongod('An insert', () => {
         data: { failCommands: ['insert'], namespace: `${DATABASE}.${collection}`, errorCode },
       });
     await replyOnce(462);
-    const { findings, error } = await storage.insert(batch(1n), NEVER);
+    const { findings, error } = await database.insert(batch(1n), NEVER);
     expect(findings).to.equal('not now');
     expect(`${error}`).to.match(/the server reports error 462/);
     for (const [code, expected] of [
@@ -228,18 +228,18 @@ describeOnMongod('An insert', () => {
       [8000, 'unusable'],
     ] as const) {
       await replyOnce(code);
-      const result = await storage.insert(batch(BigInt(code)), NEVER);
+      const result = await database.insert(batch(BigInt(code)), NEVER);
       expect(result.findings).to.equal(expected);
       expect(`${result.error}`).to.match(new RegExp(`the server reports error ${code}\\b`));
     }
   });
 
   it('does not keep a look-up from being ended', async () => {
-    await storage.insert(batch(1n), NEVER);
+    await database.insert(batch(1n), NEVER);
     network.freeze();
     const end = new AbortController();
     const reason = new Error('no client waits');
-    const looking = storage.committedMarks([1n], end.signal);
+    const looking = database.committedMarks([1n], end.signal);
     end.abort(reason);
     await rejects(looking, reason);
   });

@@ -1,10 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
-import {
-  OutcomeUnknownError,
-  type PlantRepository,
-  StorageDegradedError,
-} from '@plant-store/domain';
+import { OutcomeUnknownError, type PlantRepository, StoreDegradedError } from '@plant-store/domain';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
@@ -191,8 +187,8 @@ describeOnMongod('A majority that acknowledges late', function () {
     const opened = open(set.uri);
     repository = opened.repository;
     await add();
-    const slow = opened.events.of('storage unreachable').at(-1)?.error;
-    expect(slow).to.be.instanceOf(StorageDegradedError);
+    const slow = opened.events.of('store unreachable').at(-1)?.error;
+    expect(slow).to.be.instanceOf(StoreDegradedError);
     expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
   });
 });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
-import { type NewPlantFields, StorageUnavailableError } from '@plant-store/domain';
+import { type NewPlantFields, StoreUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import {
   describePlantReader,
@@ -138,7 +138,7 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
       await repository.add(plant(1n), LIMIT_MS);
       await network.cut();
       const error = await repository.ready().catch((reason: unknown) => reason);
-      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(error).to.be.instanceOf(StoreUnavailableError);
       expect(inspect(error, { depth: 9 })).to.not.include(server.password);
       await network.restore();
       await repository.add(plant(2n), LIMIT_MS);

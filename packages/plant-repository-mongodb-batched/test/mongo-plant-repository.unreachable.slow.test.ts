@@ -5,11 +5,7 @@ import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  PlantIdTakenError,
-  StorageDegradedError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { PlantIdTakenError, StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer } from '@plant-store/test-servers/mongod';
@@ -94,19 +90,19 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
   it('a plant added before the server started is stored and durable', async () => {
     const { repository, events } = open(uriThrough(network));
     const adding = repository.add(plant(1n), LONG_LIMIT_MS);
-    await events.first('storage unreachable');
-    await rejects(repository.ready(), StorageUnavailableError);
+    await events.first('store unreachable');
+    await rejects(repository.ready(), StoreUnavailableError);
     await server.restart();
     await adding;
-    await events.first('storage warning', ({ message }) => /standalone/.test(message));
+    await events.first('store warning', ({ message }) => /standalone/.test(message));
     await server.kill();
     await untilNotReady(repository, 'is not reachable');
     await server.restart();
     await rejects(repository.add(plant(1n), LONG_LIMIT_MS), PlantIdTakenError);
     await untilReady(repository);
     expect(await repository.read({ limit: 10 }, LONG_LIMIT_MS)).to.deep.equal([plant(1n)]);
-    expect(events.of('storage reachable')).to.have.length(2);
-    expect(events.of('storage warning')).to.have.length(1);
+    expect(events.of('store reachable')).to.have.length(2);
+    expect(events.of('store warning')).to.have.length(1);
   });
 
   it('stores a plant whose reply arrives during a stall past its deadline', async () => {
@@ -128,8 +124,8 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     await untilReady(repository);
     await server.command({ fsync: 1, lock: true });
     await rejects(repository.ready(), (error: unknown) => {
-      expect(error).to.be.instanceOf(StorageDegradedError);
-      expect(events.of('storage unreachable').at(-1)?.error).to.equal(error);
+      expect(error).to.be.instanceOf(StoreDegradedError);
+      expect(events.of('store unreachable').at(-1)?.error).to.equal(error);
       return true;
     });
     await server.command({ fsyncUnlock: 1 });

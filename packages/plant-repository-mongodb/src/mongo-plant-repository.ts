@@ -4,7 +4,7 @@ import {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import {
   type ClientSession,
@@ -89,7 +89,7 @@ export class MongoPlantRepository implements PlantRepository {
 
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#expectOpen();
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const call = this.#callWith({ ...plant });
     const adding = inTime(this.#insert(call), timeLimitMs, call);
     this.#adding.add(adding);
@@ -103,7 +103,7 @@ export class MongoPlantRepository implements PlantRepository {
     try {
       await this.#db.command(update, { signal: AbortSignal.timeout(READY_WITHIN_MS) });
     } catch (error) {
-      throw new StorageUnavailableError(`the database accepts no plants: ${reasonOf(error)}`);
+      throw new StoreUnavailableError(`the database accepts no plants: ${reasonOf(error)}`);
     }
   }
 
@@ -162,7 +162,7 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   #expectOpen(): void {
-    if (this.#isClosed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
   }
 }
 
@@ -183,7 +183,7 @@ async function inTime(inserting: Promise<void>, timeLimitMs: number, call: Call)
 /** @param refused How many of its inserts are known to have written nothing. */
 function givenUp({ timesSent, reason }: Call, refused = 0): Error {
   if (timesSent > refused) return new OutcomeUnknownError(`the outcome is not known: ${reason}`);
-  return new StorageUnavailableError(`the plant was not stored: ${reason}`);
+  return new StoreUnavailableError(`the plant was not stored: ${reason}`);
 }
 
 /** The server's own text may quote a plant. */

@@ -1,5 +1,5 @@
 import { deepEqual, rejects } from 'node:assert/strict';
-import { newPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
+import { newPlant, type PlantRepository, StoreUnavailableError } from '@plant-store/domain';
 import { ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { MongodServer, needsMongod, ReplicaSet } from '@plant-store/test-servers/mongod';
@@ -64,7 +64,7 @@ describe('On a real mongod', () => {
     const server = await MongodServer.start();
     const plants = new MongoPlantRepository(server.uri);
     const adding = plants.add(newPlant({ id: 1n, name: 'Monstera' }), LIMIT_MS);
-    await rejects(adding, StorageUnavailableError);
+    await rejects(adding, StoreUnavailableError);
     await plants.close();
     await server.stop();
   });

@@ -1,5 +1,5 @@
 import type { Connection } from 'pg';
-import { StorageError } from './postgresql-error.js';
+import { StoreError } from './postgresql-error.js';
 
 const BOUND = 'SCRAM-SHA-256-PLUS';
 
@@ -37,6 +37,6 @@ export function requireChannelBinding(
   });
   return (error) => {
     const isUnbound = isRefused || !(error || isBound);
-    return isUnbound ? new StorageError(UNBOUND, { finding: 'credentials refused' }) : error;
+    return isUnbound ? new StoreError(UNBOUND, { finding: 'credentials refused' }) : error;
   };
 }

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { Pool } from 'pg';
 import { type PlantClient, PlantStoreClient } from './plant-store-client.js';
 import type { ParsedUri } from './postgresql-connection-string.js';
-import { StorageError, whyNotConnected, withoutPlant } from './postgresql-error.js';
+import { StoreError, whyNotConnected, withoutPlant } from './postgresql-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -36,7 +36,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Runs statements with one connection. Rejects with a `StorageError` when the server reports an error; with the
+   * Runs statements with one connection. Rejects with a `StoreError` when the server reports an error; with the
    * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
    * it does: giving up and sending again would take a backend each time.
    *
@@ -92,7 +92,7 @@ export class ConnectionPool {
       return await work(client);
     } catch (error) {
       const known = withoutPlant(error);
-      closes = known instanceof StorageError && known.meaning.reconnects === true;
+      closes = known instanceof StoreError && known.meaning.reconnects === true;
       throw known;
     } finally {
       client.release(closes);

@@ -1,6 +1,6 @@
-import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
 import type { PlantClient } from './plant-store-client.js';
-import { StorageError, withServerText } from './postgresql-error.js';
+import { StoreError, withServerText } from './postgresql-error.js';
 import { statementsFor } from './statements.js';
 import { absentColumn, EXAMINE, type TableState, TORN_PAGES, type Warning } from './table.js';
 
@@ -9,12 +9,12 @@ export class ExaminedTable {
   /** For the columns that were found. */
   statements = statementsFor([]);
   readonly #user: string | undefined;
-  readonly #observe: StorageObserver;
+  readonly #observe: StoreObserver;
   /** Checks run every second and would repeat each warning. */
   readonly #warned = new Set<string>();
 
   /** @param user The role of the service. */
-  constructor(user: string | undefined, observe: StorageObserver) {
+  constructor(user: string | undefined, observe: StoreObserver) {
     this.#user = user;
     this.#observe = observe;
   }
@@ -26,7 +26,7 @@ export class ExaminedTable {
     });
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
     const [why, command] = unusable;
-    if (why) throw new StorageError(why, { finding: 'unusable', command });
+    if (why) throw new StoreError(why, { finding: 'unusable', command });
     if (torn) this.warn(TORN_PAGES);
     this.statements = statementsFor(absent);
     for (const column of absent) this.warn(absentColumn(column));
@@ -38,6 +38,6 @@ export class ExaminedTable {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     const fix = command?.replace('$USER', `"${this.#user}"`);
-    this.#observe({ type: 'storage warning', message, ...(fix && { command: fix }) });
+    this.#observe({ type: 'store warning', message, ...(fix && { command: fix }) });
   }
 }

@@ -3,7 +3,7 @@ import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StorageError, withServerText } from './postgresql-error.js';
+import { StoreError, withServerText } from './postgresql-error.js';
 
 /**
  * How long a statement may have no reply after a later one has got its own: until then, both the server and the network
@@ -36,14 +36,14 @@ export class HealthCheck {
       signal.throwIfAborted();
       await this.#run(checkWrites, (it) => this.#write(it), signal).catch((error: unknown) => {
         if (error !== signal.reason) throw error;
-        throw new StorageError('writes are not acknowledged in time', { finding: 'slow' });
+        throw new StoreError('writes are not acknowledged in time', { finding: 'slow' });
       });
       if (isStandby) throw readsReachStandby();
       // Other programs may have taken every other connection of the server.
       await inserts.expectConnection(signal);
       await reads.expectConnection(signal);
     } catch (error) {
-      const command = error instanceof StorageError && error.meaning.command;
+      const command = error instanceof StoreError && error.meaning.command;
       if (command) this.#table.warn({ message: error.message, command });
       throw error;
     }

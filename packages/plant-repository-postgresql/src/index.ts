@@ -1,4 +1,4 @@
-export type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-group-commit';
+export type { StoreEvent, StoreObserver } from '@plant-store/plant-repository-group-commit';
 export { postgresqlUriProblem } from './postgresql-connection-string.js';
 export {
   type PostgresqlPlantRepositoryOptions,

@@ -9,7 +9,7 @@ import type { ExaminedTable } from './examined-table.js';
 import { type Found, lookUp } from './look-up.js';
 import { rowOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StorageError } from './postgresql-error.js';
+import { StoreError } from './postgresql-error.js';
 import { absentColumn } from './table.js';
 
 type Findings = InsertResult['findings'];
@@ -26,7 +26,7 @@ export class Inserts {
     this.#table = table;
   }
 
-  /** Implements `PlantStorage.insert`. */
+  /** Implements `PlantDatabase.insert`. */
   async run(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     let plants: readonly MarkedPlant[] = [];
     const insert = (client: PlantClient) => {
@@ -36,7 +36,7 @@ export class Inserts {
     try {
       return await this.#connections.inserts.run(insert, signal, () => this.#connections.reset());
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      if (!(error instanceof StoreError)) throw error;
       if (error.meaning.isUnprepared) this.#prepares = false;
       return { findings: findingsOf(error, plants.length), error };
     }
@@ -55,7 +55,7 @@ export class Inserts {
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
       findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
-      error: new StorageError(absentColumn(column).message, { finding: 'unusable' }),
+      error: new StoreError(absentColumn(column).message, { finding: 'unusable' }),
     };
   }
 
@@ -93,7 +93,7 @@ function findingOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Foun
 }
 
 /** Returns what was found by an insert that failed as a whole. */
-function findingsOf({ meaning, code }: StorageError, plants: number): Findings {
+function findingsOf({ meaning, code }: StoreError, plants: number): Findings {
   const { finding, alone = finding, inBatch = finding } = meaning;
   const found = plants > 1 ? inBatch : alone;
   if (found !== 'plant refused') return found;

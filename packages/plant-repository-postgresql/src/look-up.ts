@@ -1,6 +1,6 @@
 import { markOf, type PlantRow } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StorageError } from './postgresql-error.js';
+import { StoreError } from './postgresql-error.js';
 import { hasPlant, LOOK_UP, type WithSettings } from './statements.js';
 
 type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & { readonly is_kept: boolean };
@@ -14,7 +14,7 @@ export interface Found {
 
 /** A standby may lag behind the primary that a connection pooler sends inserts to. */
 export const readsReachStandby = () =>
-  new StorageError(
+  new StoreError(
     'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
     { finding: 'no look-ups', reconnects: true },
     '25006',

@@ -1,10 +1,10 @@
-import type { StorageFinding } from '@plant-store/plant-repository-group-commit';
+import type { DatabaseFinding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
 import { CREATE_TABLE, GRANT } from './table.js';
 
 /** What an error of a server means. */
 interface Meaning {
-  readonly finding: StorageFinding | 'plant refused';
+  readonly finding: DatabaseFinding | 'plant refused';
   /** The finding of an insert of one plant, if it differs. */
   readonly alone?: 'id may exist';
   /** The finding of an insert of several plants, if it differs: one of them may be the reason. */
@@ -60,9 +60,9 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
 /** Anything else: the server stops or crashes, a pooler has lost it, or this package does not know the error. */
 const UNKNOWN: Meaning = { finding: 'unknown', reconnects: true };
 
-/** An error of the storage, without any value of a plant. */
-export class StorageError extends Error {
-  override readonly name = 'StorageError';
+/** An error of the database, without any value of a plant. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
   readonly meaning: Meaning;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
@@ -88,7 +88,7 @@ export function whyNotConnected(error: unknown): unknown {
   if (rejected) {
     const own = error.message.slice(rejected.length);
     const message = noPassword ? 'the connection string contains no password' : own;
-    return new StorageError(message, { finding: 'credentials refused' });
+    return new StoreError(message, { finding: 'credentials refused' });
   }
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error('the server certificate is not trusted: set sslrootcert to the CA certificate', {
@@ -109,9 +109,9 @@ export function withoutPlant(error: unknown): unknown {
   return explained(error, sentence ?? sentenceWithPlants);
 }
 
-function explained(error: DatabaseError, text: string): StorageError {
+function explained(error: DatabaseError, text: string): StoreError {
   const { code = '' } = error;
-  return new StorageError(`${text} (${code || 'no code'})`, meaningOf(error), code);
+  return new StoreError(`${text} (${code || 'no code'})`, meaningOf(error), code);
 }
 
 function meaningOf({ code, routine, where, message }: DatabaseError): Meaning {

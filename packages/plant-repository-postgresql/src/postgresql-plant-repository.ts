@@ -4,7 +4,7 @@ import {
   type GroupCommitPlantRepositoryOptions,
 } from '@plant-store/plant-repository-group-commit';
 import { readUri } from './postgresql-connection-string.js';
-import { PostgresqlPlantStorage } from './postgresql-plant-storage.js';
+import { PostgresqlPlantDatabase } from './postgresql-plant-database.js';
 
 /** Options of {@link postgresqlPlantRepository}. Only `uri` is required. */
 export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
@@ -31,6 +31,6 @@ export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantReposi
 export function postgresqlPlantRepository(
   options: PostgresqlPlantRepositoryOptions,
 ): PlantRepository & PlantReader {
-  const storage = new PostgresqlPlantStorage(readUri(options.uri), options.observer);
-  return new GroupCommitPlantRepository(storage, options);
+  const database = new PostgresqlPlantDatabase(readUri(options.uri), options.observer);
+  return new GroupCommitPlantRepository(database, options);
 }

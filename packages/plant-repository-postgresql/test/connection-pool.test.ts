@@ -1,11 +1,11 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
-import { newPlant, StorageUnavailableError } from '@plant-store/domain';
+import { newPlant, StoreUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import {
   postgresqlPlantRepository,
-  type StorageEvent,
+  type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
@@ -78,8 +78,8 @@ describeOnPostgresql('The connections of a store', () => {
     });
   }
 
-  it('make the storage unreachable while the server has none left', async () => {
-    const events: StorageEvent['type'][] = [];
+  it('make the database unreachable while the server has none left', async () => {
+    const events: StoreEvent['type'][] = [];
     const repository = postgresqlPlantRepository({
       uri: server.uri('plant_store'),
       observer: ({ type }) => events.push(type),
@@ -88,14 +88,14 @@ describeOnPostgresql('The connections of a store', () => {
     await server.run('ALTER ROLE plant_store CONNECTION LIMIT 1');
     const adding = repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
     await untilNotReady(repository, /accepts no plants.*too many connections .*\(53300\)/s);
-    await rejects(repository.ready(), StorageUnavailableError);
+    await rejects(repository.ready(), StoreUnavailableError);
     await server.run('ALTER ROLE plant_store CONNECTION LIMIT -1');
     await adding;
     await untilReady(repository);
     expect(events.filter((type) => type !== 'batch written')).to.deep.equal([
-      'storage reachable',
-      'storage unreachable',
-      'storage reachable',
+      'store reachable',
+      'store unreachable',
+      'store reachable',
     ]);
     await repository.close();
   });

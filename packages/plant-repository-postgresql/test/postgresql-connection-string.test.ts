@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   postgresqlPlantRepository,
   postgresqlUriProblem,
-  type StorageEvent,
+  type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
@@ -83,7 +83,7 @@ const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, reported?:
   ['Prisma', 'postgresql://a:b@host:5432/garden?schema=public', 'plain', 'schema'],
   [
     'Vercel',
-    'postgres://default:b@ep-1-pooler.us-east-1.postgres.vercel-storage.com:5432/verceldb?pgbouncer=true&connect_timeout=15&sslmode=require',
+    'postgres://default:b@ep-1-pooler.us-east-1.postgres.vercel-database.com:5432/verceldb?pgbouncer=true&connect_timeout=15&sslmode=require',
     'verified',
     'pgbouncer connect_timeout',
   ],
@@ -281,12 +281,12 @@ describe('A parameter', () => {
   }
 
   it('without an effect is reported when the store opens', async () => {
-    const events: StorageEvent[] = [];
-    const observer = (event: StorageEvent) => events.push(event);
+    const events: StoreEvent[] = [];
+    const observer = (event: StoreEvent) => events.push(event);
     const uri = 'postgresql://a:b@127.0.0.1:1/garden?schema=x';
     await postgresqlPlantRepository({ uri, observer }).close();
     expect(events).to.deep.include({
-      type: 'storage warning',
+      type: 'store warning',
       message:
         'the parameter schema of the connection string has no effect. Use options=-csearch_path%3D… instead',
     });

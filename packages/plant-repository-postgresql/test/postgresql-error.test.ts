@@ -1,7 +1,7 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { StorageError, withoutPlant } from '../src/postgresql-error.js';
+import { StoreError, withoutPlant } from '../src/postgresql-error.js';
 
 const NEVER = [
   'query_wait_timeout',
@@ -20,7 +20,7 @@ const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
   unknown: '08006, 40003, 57P01, XX000, ZZ001',
 };
 
-const findingOf = (error: unknown) => (error as StorageError).meaning.finding;
+const findingOf = (error: unknown) => (error as StoreError).meaning.finding;
 
 function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
   const context = where === undefined ? {} : { where };
@@ -33,7 +33,7 @@ describe('An error of PostgreSQL', () => {
       it(`means ${finding}, without the text of the server: ${error}`, () => {
         const [code, routine, where] = error.split(' ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
-        expect(known).to.be.instanceOf(StorageError).and.include({ code });
+        expect(known).to.be.instanceOf(StoreError).and.include({ code });
         expect(findingOf(known)).to.equal(finding);
         expect(`${known}`).to.include(code).and.not.include('Monstera');
       });
@@ -53,7 +53,7 @@ describe('An error of PostgreSQL', () => {
   });
 
   it('ends a connection that may lead to another server now', () => {
-    const ends = (code: string) => withoutPlant(databaseError(code)) as StorageError;
+    const ends = (code: string) => withoutPlant(databaseError(code)) as StoreError;
     const [yes, no] = [
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
       ['23505', '57014', '42501'],

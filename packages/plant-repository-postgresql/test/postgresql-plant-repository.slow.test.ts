@@ -6,7 +6,7 @@ import { FaultyNetwork } from '@plant-store/faulty-network';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import {
   postgresqlPlantRepository,
-  type StorageEvent,
+  type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ const MAX_BACKENDS = 16;
 const PLANTS = 80;
 /** That are connected when all connections are lost. */
 const CLIENTS = 60;
-const SLOW = /StorageDegradedError.*writes are not acknowledged in time/s;
+const SLOW = /StoreDegradedError.*writes are not acknowledged in time/s;
 
 describeOnPostgresql('a store, when the server is slow', function () {
   this.timeout(60_000);
@@ -91,7 +91,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     await untilReady(other);
     process.kill(server.pid, 'SIGSTOP');
     try {
-      await rejects(other.add(plant(1), 25_000), { code: 'STORAGE_UNAVAILABLE' });
+      await rejects(other.add(plant(1), 25_000), { code: 'STORE_UNAVAILABLE' });
       await untilNotReady(other, /is not reachable/);
     } finally {
       process.kill(server.pid, 'SIGCONT');
@@ -128,8 +128,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
       observer({ type }) {
         if (type !== 'batch written') states.push(type);
         // An instance that reports that it can store plants does so.
-        if (type === 'storage reachable')
-          adding.push(remote.add(plant(-10 - states.length), 3_000));
+        if (type === 'store reachable') adding.push(remote.add(plant(-10 - states.length), 3_000));
       },
     });
     try {
@@ -139,10 +138,10 @@ describeOnPostgresql('a store, when the server is slow', function () {
       network.freezeConnections();
       for (let id = 0; id < CLIENTS; id += 1) adding.push(remote.add(plant(1_000 + id), 15_000));
       await Promise.all([...adding, remote.read({ limit: 1_000 }, 15_000)]);
-      const isReachable = async () => states.at(-1) === 'storage reachable';
-      await until(isReachable, () => `the storage was ${states}`);
+      const isReachable = async () => states.at(-1) === 'store reachable';
+      await until(isReachable, () => `the database was ${states}`);
       await Promise.all(adding);
-      expect(states).to.include('storage unreachable');
+      expect(states).to.include('store unreachable');
     } finally {
       await remote.close();
       await network.close();
@@ -171,7 +170,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
   it('uses few backends for abandoned pages, and reads again when unlocked', async () => {
     await locked(async () => {
       const reading = Array.from({ length: 40 }, () =>
-        rejects(repository.read({ limit: 1 }, 1_000), { code: 'STORAGE_UNAVAILABLE' }),
+        rejects(repository.read({ limit: 1 }, 1_000), { code: 'STORE_UNAVAILABLE' }),
       );
       await Promise.all(reading);
       expect(await server.backends()).to.be.at.most(MAX_BACKENDS);
@@ -192,8 +191,8 @@ describeOnPostgresql('a store, when the server is slow', function () {
   it('exports from a hot standby', async () => {
     const standby = await server.startStandby();
     const warnings: string[] = [];
-    const observer = (event: StorageEvent) => {
-      if (event.type === 'storage warning') warnings.push(event.message);
+    const observer = (event: StoreEvent) => {
+      if (event.type === 'store warning') warnings.push(event.message);
     };
     const exporting = postgresqlPlantRepository({ uri: standby.uri('plant_store'), observer });
     try {

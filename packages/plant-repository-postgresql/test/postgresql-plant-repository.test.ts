@@ -13,7 +13,7 @@ import {
   type PlantId,
   type PlantReader,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import {
@@ -22,7 +22,7 @@ import {
 } from '@plant-store/plant-repository-contract';
 import {
   postgresqlPlantRepository,
-  type StorageEvent,
+  type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import { certificates } from '@plant-store/test-servers/certificates';
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
@@ -39,7 +39,7 @@ describeOnPostgresql('a store', () => {
   let schema: string;
   let schemas = 0;
   let opened: (PlantRepository & PlantReader)[] = [];
-  let events: StorageEvent[] = [];
+  let events: StoreEvent[] = [];
 
   startServer((started) => (server = started));
 
@@ -64,7 +64,7 @@ describeOnPostgresql('a store', () => {
     const uri = new URL(server.uri('plant_store', password));
     uri.host = network.host;
     uri.search = `${new URLSearchParams({ options: `-c search_path=${schema}`, ...parameters })}`;
-    const observer = (event: StorageEvent) => events.push(event);
+    const observer = (event: StoreEvent) => events.push(event);
     const repository = postgresqlPlantRepository({ uri: uri.href, observer });
     opened.push(repository);
     return repository;
@@ -131,8 +131,8 @@ describeOnPostgresql('a store', () => {
   describePlantRepository(mocha, 'postgresqlPlantRepository', openStore);
   describePlantReader(mocha, 'postgresqlPlantRepository', openStore);
 
-  const eventsOf = <Type extends StorageEvent['type']>(type: Type) =>
-    events.filter((event): event is StorageEvent & { readonly type: Type } => event.type === type);
+  const eventsOf = <Type extends StoreEvent['type']>(type: Type) =>
+    events.filter((event): event is StoreEvent & { readonly type: Type } => event.type === type);
 
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
   const isStored = async () => expect(await stored(7n)).to.deep.equal({ id: 7n, name: 'Monstera' });
@@ -142,15 +142,15 @@ describeOnPostgresql('a store', () => {
     await untilReady(repository);
     network.freezeConnections();
     network.refuseConnections();
-    await rejects(repository.ready(), StorageUnavailableError);
+    await rejects(repository.ready(), StoreUnavailableError);
     await network.restore();
     await untilReady(repository);
   });
 
   it('reports at once that access is denied when the password is wrong', async () => {
     const repository = openWith({}, 'wrong');
-    await rejects(repository.ready(), StorageUnavailableError);
-    await rejects(repository.add(monstera, 60_000), StorageUnavailableError);
+    await rejects(repository.ready(), StoreUnavailableError);
+    await rejects(repository.add(monstera, 60_000), StoreUnavailableError);
   });
 
   it('waits until the server accepts writes, as in a failover', async () => {
@@ -203,7 +203,7 @@ describeOnPostgresql('a store', () => {
       await untilReady(repository);
       await untilReady(repository);
     });
-    expect(eventsOf('storage warning')).to.have.length(1);
+    expect(eventsOf('store warning')).to.have.length(1);
   });
 
   it('reads fewer large plants in one page', async () => {
@@ -262,8 +262,8 @@ describeOnPostgresql('a store', () => {
       const repository = open();
       await server.run(`SET search_path = ${schema}; ${fault}`);
       await untilNotReady(repository, /table plants/);
-      await rejects(repository.ready(), StorageUnavailableError);
-      const fixes = eventsOf('storage warning').map(({ command }) => command);
+      await rejects(repository.ready(), StoreUnavailableError);
+      const fixes = eventsOf('store warning').map(({ command }) => command);
       expect(fixes).to.have.length(1);
       expect(fixes[0]).to.match(command);
       await server.run(`SET search_path = ${schema}; ${fixes[0]}`);
@@ -281,7 +281,7 @@ describeOnPostgresql('a store', () => {
     };
 
     /** Unknown if an insert is on its way at the deadline, as on a busy machine. */
-    const UNDECIDED = ['STORAGE_UNAVAILABLE', 'OUTCOME_UNKNOWN'];
+    const UNDECIDED = ['STORE_UNAVAILABLE', 'OUTCOME_UNKNOWN'];
 
     /** Stands in for the standby: the schema's function is found before the system's. */
     const beginRecovery = () =>
@@ -317,7 +317,7 @@ describeOnPostgresql('a store', () => {
       const read = (after: PlantId | undefined) => repository.read({ after, limit: 1 }, 60_000);
       expect(await read(monstera.id)).to.deep.equal([]);
       expect(await read(undefined)).to.have.length(1);
-      const warnings = eventsOf('storage warning').map(({ message }) => message);
+      const warnings = eventsOf('store warning').map(({ message }) => message);
       expect(warnings.filter((it) => it.includes('standby, which may lag'))).to.have.length(1);
     });
   });
@@ -331,7 +331,7 @@ describeOnPostgresql('a store', () => {
     await server
       .withSetting('synchronous_standby_names', 'none', () => untilNotReady(open(), denied))
       .finally(() => server.run(`GRANT EXECUTE ON FUNCTION ${found?.emit} TO PUBLIC`));
-    expect(eventsOf('storage warning')).to.deep.equal([]);
+    expect(eventsOf('store warning')).to.deep.equal([]);
   });
 
   describe('with TLS', () => {
@@ -390,7 +390,7 @@ describeOnPostgresql('a store', () => {
     it('sends nothing to a server whose certificate is not trusted', async () => {
       const repository = openWith({ sslmode: 'verify-full' });
       await untilNotReady(repository, /set sslrootcert to the CA certificate/);
-      await rejects(repository.add(monstera, 300.5), { code: 'STORAGE_UNAVAILABLE' });
+      await rejects(repository.add(monstera, 300.5), { code: 'STORE_UNAVAILABLE' });
     });
   });
 });

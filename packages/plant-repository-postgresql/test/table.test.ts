@@ -10,13 +10,13 @@ import {
 import {
   CREATE_TABLE,
   postgresqlPlantRepository,
-  type StorageEvent,
+  type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { readUri } from '../src/postgresql-connection-string.js';
-import { PostgresqlPlantStorage } from '../src/postgresql-plant-storage.js';
+import { PostgresqlPlantDatabase } from '../src/postgresql-plant-database.js';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
@@ -112,7 +112,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
 
 describeOnPostgresql('The table of plants of an administrator', () => {
   let server: PostgresqlServer;
-  let events: StorageEvent[];
+  let events: StoreEvent[];
   const opened: PlantRepository[] = [];
 
   startServer((started) => (server = started));
@@ -123,7 +123,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   async function open(statements: string) {
     const uri = await created(statements);
     events = [];
-    const observer = (event: StorageEvent) => events.push(event);
+    const observer = (event: StoreEvent) => events.push(event);
     const repository = postgresqlPlantRepository({ uri, observer });
     opened.push(repository);
     return repository;
@@ -150,7 +150,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     it(`is refused at once with ${what}`, async () => {
       const repository = await open(statements);
       await untilNotReady(repository, message);
-      await rejects(repository.add(monstera, 60_000), { code: 'STORAGE_UNAVAILABLE', message });
+      await rejects(repository.add(monstera, 60_000), { code: 'STORE_UNAVAILABLE', message });
     });
   }
 
@@ -165,10 +165,10 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     const message = /the table plants has no column tag/;
     await Promise.all([
       ...others.map(add),
-      rejects(add(tagged), { code: 'STORAGE_UNAVAILABLE', message }),
+      rejects(add(tagged), { code: 'STORE_UNAVAILABLE', message }),
     ]);
     await untilReady(repository);
-    const commands = events.flatMap((it) => (it.type === 'storage warning' ? it.command : []));
+    const commands = events.flatMap((it) => (it.type === 'store warning' ? it.command : []));
     expect(commands).to.deep.equal(['ALTER TABLE plants ADD COLUMN tag text;']);
     await server.run(`${commands}`);
     await untilReady(repository);
@@ -186,18 +186,18 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END';
       CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
-    const storage = new PostgresqlPlantStorage(readUri(uri));
+    const database = new PostgresqlPlantDatabase(readUri(uri));
     const { signal } = new AbortController();
-    await storage.check(signal);
+    await database.check(signal);
     await server.run('ALTER TABLE plants ADD COLUMN tag text');
-    const inserted = storage.insert(batch({ tag: 'tropical' }, {}, {}), signal);
+    const inserted = database.insert(batch({ tag: 'tropical' }, {}, {}), signal);
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
     const waits = async () => (await server.rows(waiting)).length === 1;
     await until(waits, () => 'no insert waits');
-    await storage.check(signal);
+    await database.check(signal);
     await server.run('INSERT INTO gate DEFAULT VALUES');
     const { findings } = await inserted;
-    await storage.close();
+    await database.close();
     expect(findings).to.deep.equal(['unusable', 'stored', 'stored']);
   });
 
@@ -205,9 +205,9 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     const uri = await created(`${CREATE_TABLE};
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
-    const storage = new PostgresqlPlantStorage(readUri(uri));
-    const { findings } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
-    await storage.close();
+    const database = new PostgresqlPlantDatabase(readUri(uri));
+    const { findings } = await database.insert(batch({}, {}, {}), new AbortController().signal);
+    await database.close();
     const skipped = {
       finding: 'plant refused',
       code: 'no row was inserted',
@@ -228,11 +228,11 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       const uri = await created(`${CREATE_TABLE}; CREATE TABLE gate ();
         CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; RETURN NEW; END$$;
         CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 0) EXECUTE FUNCTION fail()`);
-      const storage = new PostgresqlPlantStorage(readUri(uri));
+      const database = new PostgresqlPlantDatabase(readUri(uri));
       const { signal } = new AbortController();
-      const together = await storage.insert(batch({}, {}), signal);
-      const alone = await storage.insert(batch({}), signal);
-      await storage.close();
+      const together = await database.insert(batch({}, {}), signal);
+      const alone = await database.insert(batch({}), signal);
+      await database.close();
       expect(together.findings).to.equal('batch refused');
       const [found] = [alone.findings].flat();
       expect(typeof found === 'object' ? found.finding : found).to.equal(finding);
@@ -245,9 +245,9 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       INSERT INTO plants (id, name, mark) VALUES (0, 'Fern', md5('')::uuid)`);
     await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
       GRANT SELECT (id) ON garden.plants TO plant_store`);
-    const storage = new PostgresqlPlantStorage(readUri(uri));
-    const { findings } = await storage.insert(batch({}), new AbortController().signal);
-    await storage.close();
+    const database = new PostgresqlPlantDatabase(readUri(uri));
+    const { findings } = await database.insert(batch({}), new AbortController().signal);
+    await database.close();
     expect(findings).to.equal('id may exist');
   });
 

@@ -6,7 +6,7 @@ import {
   type NewPlant,
   type PlantCreator,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { type CreateFailure, failuresOfCreate, newPlantParser } from '@plant-store/plant-json';
 import { expectNdjson } from './expect-ndjson.js';
@@ -23,7 +23,7 @@ export interface PlantImportOptions {
   readonly creator: PlantCreator;
   /**
    * Milliseconds to wait for the outcome of a line. A create keeps its mark throughout, so the outcome survives a pause
-   * of the storage. The import ends if no plant is stored, or found to be taken, within this time.
+   * of the database. The import ends if no plant is stored, or found to be taken, within this time.
    */
   readonly timeLimitMs: number;
   /** The maximum length of a line in bytes, without its line feed. */
@@ -78,8 +78,8 @@ export class PlantImport {
    * Rejects with {@link NotNdjsonError} before anything is stored, if the first line is imported and is not a JSON object.
    *
    * Rejects with the signal's reason or the error of the input, once each line that was read is accounted for. Rejects
-   * with the error of `reject`, or `StorageUnavailableError` once creates in progress have settled.
-   * In the last case, nothing was stored since `nextLine` was first tried, unless the storage returned at that moment.
+   * with the error of `reject`, or `StoreUnavailableError` once creates in progress have settled.
+   * In the last case, nothing was stored since `nextLine` was first tried, unless the database returned at that moment.
    */
   async run(input: Readable): Promise<number> {
     const { fromLine = 1, maxLineBytes } = this.#options;
@@ -149,7 +149,7 @@ export class PlantImport {
         return;
       } catch (error) {
         if (error instanceof PlantIdTakenError) this.#settled += 1;
-        const isStorable = error instanceof StorageUnavailableError && performance.now() < end;
+        const isStorable = error instanceof StoreUnavailableError && performance.now() < end;
         if (!isStorable) throw error;
         await setTimeout(pauseMs, undefined, { signal: this.#ending }).catch(() => undefined);
         if (this.#ending.aborted) throw error;
@@ -159,7 +159,7 @@ export class PlantImport {
 
   /** An outage ends the import, unless other lines have settled since this one was read, as with one lost shard. */
   async #reject({ number, bytes }: Line, cause: unknown, settled: number): Promise<void> {
-    const isOutage = cause instanceof StorageUnavailableError && settled === this.#settled;
+    const isOutage = cause instanceof StoreUnavailableError && settled === this.#settled;
     if (isOutage) throw cause;
     const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
     // Reveals nothing of an unexpected error.

@@ -6,7 +6,7 @@ import {
   authenticatedClient,
   newPlant,
   type PlantReader,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { exportPages, type PlantExportOptions } from '@plant-store/plants-ndjson';
@@ -105,7 +105,7 @@ describe('An export', () => {
     expect(kept).to.be.at.most(3);
   });
 
-  it('stops before the next page, even while the storage does not respond', async () => {
+  it('stops before the next page, even while the database does not respond', async () => {
     const silent = afterFirstPage(() => new Promise(() => undefined));
     for (const reader of [plants, silent]) {
       const stopping = new AbortController();
@@ -126,7 +126,7 @@ describe('An export', () => {
   });
 
   it('ends at a page that cannot be read, with no rejection unhandled', async () => {
-    const outage = new StorageUnavailableError('gone');
+    const outage = new StoreUnavailableError('gone');
     const failing = afterFirstPage(() => Promise.reject(outage));
     const pages = exportFrom(failing);
     expect((await pages.next()).value).to.include({ plants: 10_000, last: 10_000n });

@@ -8,7 +8,7 @@ import {
   type PlantCreator,
   PlantIdTakenError,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { PlantImport, type PlantImportOptions, type Reject } from '@plant-store/plants-ndjson';
@@ -194,7 +194,7 @@ describe('An import', () => {
     expect(it.outcomes()).to.deep.equal({ stored: 66 });
   });
 
-  const outage = new StorageUnavailableError('gone');
+  const outage = new StoreUnavailableError('gone');
   const lost = new OutcomeUnknownError('lost');
   const taken = new PlantIdTakenError('by an earlier attempt?');
   for (const [title, outcomes, ...errors] of [
@@ -311,7 +311,7 @@ describe('An import', () => {
     expect(stored.size).to.equal(2 * MANY - first.rejected.length);
   });
 
-  it('causes no Node.js warning when many lines wait for the storage', async () => {
+  it('causes no Node.js warning when many lines wait for the database', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);

@@ -109,7 +109,7 @@ describe('The commands of docs/import-and-export.md', function () {
     const run = (commands: string, env = {}) =>
       terminal.run(commands, { ACCESS_TOKEN_SHA256, LOG_LEVEL: 'error', ...env });
 
-    /** Stores plants in the old storage. */
+    /** Stores plants in the old database. */
     async function create(lines: string): Promise<void> {
       const plants = mongoPlantRepository({ uri: uris[0] ?? '' });
       for (const text of lines.trim().split('\n')) {
@@ -130,7 +130,7 @@ describe('The commands of docs/import-and-export.md', function () {
       expect(terminal.read('plants.ndjson')).to.equal(another + line);
     });
 
-    it('move all plants to another storage, and compare both', async () => {
+    it('move all plants to another database, and compare both', async () => {
       const token = { ACCESS_TOKEN_FILE: 'token' };
       await create(another);
       await run(block('env $(cat old.env) npx plant-store export > first'), token);
@@ -138,11 +138,11 @@ describe('The commands of docs/import-and-export.md', function () {
       await run(block('env $(cat old.env) npx plant-store export > second'), token);
       expect(terminal.read('rest.ndjson')).to.equal(line);
       const compared = await run(block('env $(cat new.env) npx plant-store export > copy'), token);
-      expect(compared).to.include('the storages are equal');
+      expect(compared).to.include('the databases are equal');
       expect(terminal.read('copy.ndjson')).to.equal(another + line);
     });
 
-    it('name the variables of both storages', async () => {
+    it('name the variables of both databases', async () => {
       await run(block('umask 077'));
       expect(terminal.read('old.env')).to.equal('MONGODB_URI_FILE=mongodb-uri\n');
       expect(terminal.read('new.env')).to.equal('POSTGRESQL_URI_FILE=postgresql-uri\n');

@@ -20,7 +20,7 @@ import { mongosh, typedCredentials } from '../support/mongosh.js';
 import { snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 
-/** Except that a busy machine makes the storage slow, or later reachable than a check waits. */
+/** Except that a busy machine makes the database slow, or later reachable than a check waits. */
 const WARNING = /"level":"warn"(?!.*is (?:slow|not reachable))/;
 const PAGE = 'docs/databases.md';
 const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
@@ -81,7 +81,7 @@ async function useEveryCommand(env: Record<string, string>): Promise<void> {
   expect((await createPlant(service.address, 1)).status).to.equal(200);
   const plant = '{"id":2,"name":"Ficus"}\n';
   for (const [args, output] of [
-    [['check'], /storage.*ready/],
+    [['check'], /database.*ready/],
     [['import'], /stored: 1\n/],
     [['export'], /"id":1.*\n.*"id":2/],
   ] as const) {

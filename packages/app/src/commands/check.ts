@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TokenVerifier } from '@plant-store/domain';
-import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
+import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { sentenceOf } from '../messages/wording.js';
@@ -20,17 +20,17 @@ export async function check(process: OwnProcess): Promise<number> {
   const configuration = await readConfiguration(process.env, false);
   if (configuration.ignored.length > 0) throw new ConfigurationError(configuration.ignored);
   for (const line of advice(configuration, maxFiles())) warn(line);
-  const { storage, verifier } = configuration;
-  const warnOf = (event: StorageEvent) => {
-    if (event.type !== 'storage warning') return;
+  const { store, verifier } = configuration;
+  const warnOf = (event: StoreEvent) => {
+    if (event.type !== 'store warning') return;
     warn(event.message);
     if (event.command) printProblem(process, `run: ${event.command}`);
   };
-  const plants = await storage.open(warnOf, undefined, true);
+  const plants = await store.open(warnOf, undefined, true);
   // An outage is reported below.
   const tokens = await verifier.open(() => undefined);
   const reached = await Promise.all([
-    report(process, `storage (${storage.name})`, plants, storage.variables),
+    report(process, `database (${store.name})`, plants, store.variables),
     report(process, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
   // If a server hangs, this takes several seconds, so it is not awaited: the caller exits the process.

@@ -22,7 +22,7 @@ export async function importPlants(
     const creator = await createPlant.authorize(token);
     const logger = await container.getAsync(ids.logger);
     const plants = await container.getAsync(ids.plantRepository);
-    // Otherwise each line that was not sent yet would wait for an unreachable storage.
+    // Otherwise each line that was not sent yet would wait for an unreachable database.
     signal.addEventListener('abort', () => void plants.close());
     const plantImport = new PlantImport({
       creator,

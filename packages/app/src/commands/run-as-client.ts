@@ -1,7 +1,7 @@
 import {
   InvalidTokenError,
   PermissionDeniedError,
-  StorageUnavailableError,
+  StoreUnavailableError,
   TokenVerifierUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
@@ -76,10 +76,10 @@ export async function runAsClient(
   }
 }
 
-/** Returns why the work is not complete. Rethrows an error that neither the storage nor a file caused. */
+/** Returns why the work is not complete. Rethrows an error that neither the database nor a file caused. */
 function problemOf(error: unknown, { aborted, reason }: AbortSignal, given: Configuration): string {
   if (aborted && error === reason) return `stopped by ${reason}`;
-  if (error instanceof StorageUnavailableError) return sentenceOf(error, given.storage.variables);
+  if (error instanceof StoreUnavailableError) return sentenceOf(error, given.store.variables);
   if (error instanceof UnreadablePlantError) return error.message;
   // System errors are about the input or the output.
   if (error instanceof Error && 'syscall' in error) return error.message;

@@ -131,18 +131,18 @@ function announce(
   { api, management }: { readonly api: string; readonly management: string | undefined },
   logger: Log,
 ): void {
-  const storage = configuration.storage.note;
+  const store = configuration.store.note;
   const { demoToken } = configuration;
   const curl = demoToken && curlOf(configuration, api, demoToken);
   if (configuration.LOG_FORMAT === 'json') {
-    logger.info({ ...build, address: api, management, storage }, 'listening');
+    logger.info({ ...build, address: api, management, store }, 'listening');
     if (demoToken) logger.warn({ token: demoToken, curl }, `a token ${FOR_THIS_RUN}`);
     return;
   }
   const lines = [
     `Plant Store ${build.version} listens on ${api}`,
     ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
-    `Storage: ${storage}`,
+    `Store: ${store}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
     ...(curl ? [`Token: ${demoToken} (${FOR_THIS_RUN})`, 'Create a plant:', curl] : []),
   ];

@@ -18,7 +18,7 @@ import {
   wholeNumber,
   withSecrets,
 } from './setting.js';
-import { type ConfiguredStorage, DRAWBACK, storages } from './storages.js';
+import { type ConfiguredStore, DRAWBACK, stores } from './stores.js';
 import { type ConfiguredVerifier, demoVerifier, verifiers } from './verifiers.js';
 
 const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ export const serviceSettings = {
     /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/,
   ),
   PUBLIC_URL: webAddress,
-  STORAGE: oneOf(...Object.keys(storages)),
+  STORAGE: oneOf(...Object.keys(stores)),
   CORS_ALLOWED_ORIGINS: origins,
   BODY_LIMIT: wholeNumber(1, 16_000_000, 16_384),
   MAX_IN_FLIGHT: wholeNumber(1, 1_000_000, 1000),
@@ -64,7 +64,7 @@ export const serviceSettings = {
 /** Every environment variable that the process reads. */
 export const settings: Settings = {
   ...serviceSettings,
-  ...settingsOf(storages),
+  ...settingsOf(stores),
   ...settingsOf(verifiers),
 };
 
@@ -73,7 +73,7 @@ export type ServiceValues = ValuesOf<typeof serviceSettings>;
 export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
   /** A line for each variable that is ignored, but probably meant for this service. */
   readonly ignored: readonly string[];
-  readonly storage: ConfiguredStorage & { readonly name: string };
+  readonly store: ConfiguredStore & { readonly name: string };
   readonly verifier: ConfiguredVerifier & { readonly name: string };
   /** The token that was made for this run, since no verifier was chosen. */
   readonly demoToken: string | undefined;
@@ -83,7 +83,7 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
  * Reads the configuration. Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
  *
  * @param terminal Whether the log goes to a terminal.
- * @param isClient Whether a storage, a token verifier and a token are required. (In production, the first two always
+ * @param isClient Whether a database, a token verifier and a token are required. (In production, the first two always
  *   are.)
  */
 export async function readConfiguration(
@@ -92,10 +92,10 @@ export async function readConfiguration(
   isClient = false,
 ): Promise<Configuration> {
   const { env, problems } = withSecrets(settings, given);
-  const noStorage = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(storages)));
+  const noStore = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(stores)));
   const noVerifier = areUnset(given, ...Object.keys(settingsOf(verifiers)));
   const hasDefaults = isTrial(env) && !isClient;
-  const chosen = noStorage && hasDefaults ? { ...env, STORAGE: 'memory' } : env;
+  const chosen = noStore && hasDefaults ? { ...env, STORAGE: 'memory' } : env;
   const service = {
     ...(env.NODE_ENV === 'production' ? { DOCS: 'off' } : {}),
     ...(terminal ? { LOG_FORMAT: 'pretty' } : {}),
@@ -104,22 +104,22 @@ export async function readConfiguration(
   const values = await collect(problems, () =>
     readSettings(serviceSettings, service, [], (valid) => brokenRules(valid, env)),
   );
-  const storage = await collect(problems, () => configureChosen(storages, chosen, 'STORAGE'));
-  const misspelt = misspeltIn(env, noStorage || storage === undefined);
+  const store = await collect(problems, () => configureChosen(stores, chosen, 'STORAGE'));
+  const misspelt = misspeltIn(env, noStore || store === undefined);
   const isDemo = hasDefaults && noVerifier && !namesToken(given, [...misspelt.values()].flat());
   const demoToken = isDemo ? newToken() : undefined;
   const verifier = demoToken
     ? demoVerifier(demoToken)
     : await collect(problems, () => configureChosen(verifiers, env));
-  if (noStorage && !hasDefaults) problems.push(NO_STORAGE);
+  if (noStore && !hasDefaults) problems.push(NO_STORE);
   if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
   const ignored = [...misspelt].map(
     ([name, meant]) => `${name}: unknown variable. ${fixOf(name, anyOf(meant))}`,
   );
-  const isComplete = values && storage && verifier && problems.length === 0;
+  const isComplete = values && store && verifier && problems.length === 0;
   if (!isComplete) throw new ConfigurationError([...problems, ...ignored]);
-  return { ...values, ignored, storage, verifier, demoToken };
+  return { ...values, ignored, store, verifier, demoToken };
 }
 
 /** A host name cannot be renamed to a connection string. */
@@ -143,7 +143,7 @@ function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean 
   return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
-const NO_STORAGE = `STORAGE: not set. Set ${variablesThatChoose(storages)}, or STORAGE=memory (${DRAWBACK})`;
+const NO_STORE = `STORAGE: not set. Set ${variablesThatChoose(stores)}, or STORAGE=memory (${DRAWBACK})`;
 const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
 const NO_TOKEN =
   'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
@@ -168,8 +168,8 @@ function namesToken(given: NodeJS.ProcessEnv, meant: readonly string[]): boolean
   );
 }
 
-/** Returns the ignored variables, with those probably meant. Without a storage, names of other programs for it count. */
-function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, readonly string[]> {
+/** Returns the ignored variables, with those probably meant. Without a database, names of other programs for it count. */
+function misspeltIn(env: NodeJS.ProcessEnv, noStore: boolean): Map<string, readonly string[]> {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
   const valid = [...Object.keys(settings), ...files];
   const known = [...valid, ...PROTECTING];
@@ -179,7 +179,7 @@ function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, rea
     const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.test(name));
     if (similar !== undefined) {
       misspelt.set(name, [valid.includes(similar) ? similar : similar.replace(/_FILE$/, '')]);
-    } else if (noStorage && aliased.length > 0) misspelt.set(name, aliased);
+    } else if (noStore && aliased.length > 0) misspelt.set(name, aliased);
   }
   return misspelt;
 }
@@ -215,7 +215,7 @@ const OWN_FILES = 100;
  * the variable, the reason and the fix.
  */
 export function advice(configuration: Configuration, maxFiles: number): string[] {
-  const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, storage, verifier } = configuration;
+  const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, store, verifier } = configuration;
   const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests, which can take up to ${longestMs} ms (REQUEST_TIMEOUT_MS + REQUEST_DEADLINE_MS + ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
   const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
@@ -224,7 +224,7 @@ export function advice(configuration: Configuration, maxFiles: number): string[]
     ...configuration.ignored,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
     maxFiles < maxNeeded && files,
-    storage.advice?.(configuration),
+    store.advice?.(configuration),
     verifier.advice,
   ].filter((line) => typeof line === 'string');
 }

@@ -211,7 +211,7 @@ export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   return { env, problems };
 }
 
-/** Whether this is a trial, in which a storage and a token verifier have defaults. Every other name is production. */
+/** Whether this is a trial, in which a database and a token verifier have defaults. Every other name is production. */
 export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
   return NODE_ENV === undefined || NODE_ENV === 'development' || NODE_ENV === 'test';
 }

@@ -1,6 +1,6 @@
 import type { PlantRepository } from '@plant-store/domain';
 import { type Build, type EndedExchange, failures } from '@plant-store/http-koa';
-import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
+import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -9,10 +9,10 @@ const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
 
-/** The outcomes of a create that the storage refused, by the code of its error. */
+/** The outcomes of a create that the database refused, by the code of its error. */
 const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ['PLANT_ID_TAKEN', 'taken'],
-  ['STORAGE_UNAVAILABLE', 'unavailable'],
+  ['STORE_UNAVAILABLE', 'unavailable'],
   ['OUTCOME_UNKNOWN', 'unknown'],
 ]);
 
@@ -43,7 +43,7 @@ const COUNTERS = {
     ['success', 'failure'],
   ],
   plant_store_plants_total: [
-    'Creates that reached the storage, by outcome.',
+    'Creates that reached the database, by outcome.',
     'outcome',
     ['stored', ...OUTCOMES.values()],
   ],
@@ -80,7 +80,7 @@ export class Metrics {
     'Time of one insert, until it was acknowledged or timed out.',
     DURATION_BUCKETS,
   );
-  readonly #storageReachable = this.#gauge(
+  readonly #storeReachable = this.#gauge(
     'plant_store_storage_reachable',
     '1 while a server that accepts writes is known and accepts the credentials, otherwise 0.',
   );
@@ -129,13 +129,13 @@ export class Metrics {
     };
   }
 
-  storageEvent(event: StorageEvent): void {
+  storeEvent(event: StoreEvent): void {
     if (event.type === 'batch written') {
       this.#batchSize.observe(event.plants);
       this.#batchDuration.observe(event.durationMs / 1000);
     }
-    if (event.type === 'storage reachable') this.#storageReachable.set(1);
-    if (event.type === 'storage unreachable') this.#storageReachable.set(0);
+    if (event.type === 'store reachable') this.#storeReachable.set(1);
+    if (event.type === 'store unreachable') this.#storeReachable.set(0);
     if (event.type === 'plant refused') this.count('plant_store_plants_refused_by_database_total');
   }
 

@@ -2,25 +2,25 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import {
   OutcomeUnknownError,
-  StorageUnavailableError,
+  StoreUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-koa';
-import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import proxyAddress from 'proxy-addr';
 import { messagesOf, sentenceOf } from '../messages/wording.js';
 import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
 
-const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
+const OUTAGES = [StoreUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
 
 type Proxies = ReturnType<typeof proxyAddress.compile>;
 
 /** What log lines name. */
 export interface ObserverOptions {
-  /** The variables that name the storage; log lines about it begin with them. */
-  readonly storage: { readonly variables?: string };
+  /** The variables that name the database; log lines about it begin with them. */
+  readonly store: { readonly variables?: string };
   /** The variables that name the token verifier, likewise. */
   readonly verifier: { readonly variables?: string };
   /**
@@ -32,7 +32,7 @@ export interface ObserverOptions {
 
 export interface Observer {
   readonly http: HttpObserver;
-  readonly storage: StorageObserver;
+  readonly store: StoreObserver;
   readonly tokens: TokenObserver;
 }
 
@@ -40,7 +40,7 @@ export interface Observer {
 export function observe(
   logger: Log,
   metrics: Metrics | undefined,
-  { storage, verifier, TRUSTED_PROXIES: proxies = () => false }: ObserverOptions,
+  { store, verifier, TRUSTED_PROXIES: proxies = () => false }: ObserverOptions,
 ): Observer {
   return {
     http: {
@@ -56,14 +56,14 @@ export function observe(
         logger.error({ requestId, error, ...describe(cause) }, 'a request failed');
       },
     },
-    storage(event) {
-      metrics?.storageEvent(event);
-      const { variables } = storage;
-      if (event.type === 'storage reachable' && variables !== undefined) {
-        logger.info(`${variables}: the storage is reachable`);
+    store(event) {
+      metrics?.storeEvent(event);
+      const { variables } = store;
+      if (event.type === 'store reachable' && variables !== undefined) {
+        logger.info(`${variables}: the database is reachable`);
       }
-      if (event.type === 'storage unreachable') logger.warn(sentenceOf(event.error, variables));
-      if (event.type === 'storage warning') logger.warn({ command: event.command }, event.message);
+      if (event.type === 'store unreachable') logger.warn(sentenceOf(event.error, variables));
+      if (event.type === 'store warning') logger.warn({ command: event.command }, event.message);
       if (event.type === 'plant refused') {
         const { code, reason } = event;
         logger.error({ code, reason }, 'the database refused a plant');

@@ -123,7 +123,7 @@ describe('plant-store import', () => {
     );
   });
 
-  it('ends soon after a signal when the storage was never reached', async () => {
+  it('ends soon after a signal when the database was never reached', async () => {
     const it = startImport([write(numbered(5_000))], UNREACHABLE);
     await it.printed(/not reachable/);
     expect(await it.stop()).to.equal(1);
@@ -172,7 +172,7 @@ describe('plant-store export', () => {
     );
   });
 
-  it('exits with 1 and the reason when the storage stays unreachable', async () => {
+  it('exits with 1 and the reason when the database stays unreachable', async () => {
     const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
     expect(await it.ended).to.equal(1);
     expect(it.err).to.match(/^exported: 0\nplant-store: export: MONGODB_URI: .*\)\n$/);

@@ -26,7 +26,7 @@ describe('The service on MongoDB', () => {
       'plant_store_storage_reachable 0',
     ]);
     await server.restart();
-    await service.printed(/MONGODB_URI: the storage is reachable/);
+    await service.printed(/MONGODB_URI: the store is reachable/);
     expect(await probe('/readyz')).to.equal(200);
     while (!(await metricsOf(service)).includes('plant_store_storage_reachable 1'));
     // On a busy machine, a create may take longer than its deadline.
@@ -50,7 +50,7 @@ describe('The service on MongoDB', () => {
     const env = { MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '500' };
     const check = await result(['check'], env);
     expect(check.code).to.equal(0);
-    expect(check.out).to.match(/^storage \(mongodb\): ready$/m);
+    expect(check.out).to.match(/^store \(mongodb\): ready$/m);
     expect(check.out).to.match(/^connections checked; nothing was created or changed$/m);
     expect(check.err).to.match(/^plant-store: warning: REQUEST_DEADLINE_MS: /m);
     expect(check.err).to.match(/^plant-store: warning: the collection does not exist yet: /m);

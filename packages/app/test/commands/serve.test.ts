@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { StoreUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { freePort, silentServer } from '@plant-store/faulty-network';
 import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/test-servers/oidc-issuer';
 import { needsProgram } from '@plant-store/test-servers/programs';
@@ -43,12 +43,12 @@ async function startDemo(env: Record<string, string> = {}) {
 describe('The start of the service', () => {
   afterEach(stopAll);
 
-  it('without configuration prints address, docs page, storage, token and a curl command', async () => {
+  it('without configuration prints address, docs page, database, token and a curl command', async () => {
     const { service, address } = await startDemo();
     const lines = [
       `Plant Store .* listens on ${ADDRESS}`,
       String.raw`Docs: ${ADDRESS}\/docs`,
-      String.raw`Storage: memory \(plants are lost when the process ends\)`,
+      String.raw`Store: memory \(plants are lost when the process ends\)`,
       String.raw`Token: \S{43,} \(for this run only; set ACCESS_TOKEN_SHA256 to use your own\)`,
       'Create a plant:',
       'curl .*',
@@ -99,7 +99,7 @@ describe('The start of the service', () => {
     const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
     const service = new Command([], env, 'stdout');
     await service.printed(/WARN.*: .*STORAGE: memory, so plants are lost/);
-    expect(service.out).to.match(/^Plant Store .*\nStorage: memory .*\n.*WARN/);
+    expect(service.out).to.match(/^Plant Store .*\nStore: memory .*\n.*WARN/);
     expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests/);
     expect(await service.stop()).to.equal(0);
     expect(service.out).to.match(/INFO.*: .*stopping/);
@@ -166,9 +166,9 @@ describe('The start of the service', () => {
       ACCESS_TOKEN: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl',
     };
     const problem = `JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (${url}: no response within 1500 ms)`;
-    const storage = { NODE_ENV: 'test', STORAGE: 'memory' };
+    const store = { NODE_ENV: 'test', STORAGE: 'memory' };
     const [checked, exported] = await Promise.all(
-      ['check', 'export'].map((command) => result([command], { ...storage, ...issuer })),
+      ['check', 'export'].map((command) => result([command], { ...store, ...issuer })),
     ).finally(() => silent.close());
     expect(checked?.code).to.equal(1);
     expect(checked?.out).to.include(`token verifier (jwt): not ready: ${problem}\n`);
@@ -212,7 +212,7 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('closes the token verifier and the storage even if no server listens', async () => {
+  it('closes the token verifier and the database even if no server listens', async () => {
     const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 }, false);
     const container = createContainer(configuration, process.stdout);
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
@@ -220,7 +220,7 @@ describe('Stopping', () => {
     await container.getAsync(ids.server);
     await close(container);
     await rejects(tokenVerifier.verify(TOKEN), TokenVerifierUnavailableError);
-    await rejects(plantRepository.ready(), StorageUnavailableError);
+    await rejects(plantRepository.ready(), StoreUnavailableError);
   });
 
   it('waits until the service has started', async () => {

@@ -45,17 +45,17 @@ describe('The configuration', () => {
 
   it('has the names and the variables of its adapters', async () => {
     const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
-    expect(own.storage).to.include({ name: 'memory' }).and.not.to.have.property('variables');
+    expect(own.store).to.include({ name: 'memory' }).and.not.to.have.property('variables');
     expect(own.verifier).to.include({ name: 'static' }).and.not.to.have.property('variables');
-    const { storage, verifier } = await configured({ MONGODB_URI: 'mongodb://a', ...JWT });
+    const { store, verifier } = await configured({ MONGODB_URI: 'mongodb://a', ...JWT });
     const note = 'mongodb (collection plants)';
-    expect(storage).to.include({ name: 'mongodb', note, variables: 'MONGODB_URI' });
+    expect(store).to.include({ name: 'mongodb', note, variables: 'MONGODB_URI' });
     expect(verifier).to.include({ name: 'jwt', variables: 'JWT_ISSUER, JWKS_URL' });
   });
 });
 
 describe('A problem of the configuration', () => {
-  const NO_STORAGE = `STORAGE: not set. Set ${STORES}, or STORAGE=memory (${FORGETS})`;
+  const NO_STORE = `STORAGE: not set. Set ${STORES}, or STORAGE=memory (${FORGETS})`;
   const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const HTTPS = 'must be an https URL, or an http URL on the loopback interface, without a user';
   const FRAGMENT = 'fragment. Correct or unset it';
@@ -151,13 +151,13 @@ describe('A problem of the configuration', () => {
     ),
     [{ ACCESS_TOKEN: 'a' }, NO_VERIFIER],
     [{ jwt_issuer: ISSUER }, NO_VERIFIER, unknown('jwt_issuer', 'JWT_ISSUER')],
-    [{ NODE_ENV: 'staging' }, NO_STORAGE, NO_VERIFIER],
+    [{ NODE_ENV: 'staging' }, NO_STORE, NO_VERIFIER],
     [{ NODE_ENV: 'staging', STORAGE: 'memory', ...JWT }],
     [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' }],
     [{ PORT: '0', MANAGEMENT_PORT: '0' }],
-    [{ NODE_ENV: 'production' }, NO_STORAGE, NO_VERIFIER],
+    [{ NODE_ENV: 'production' }, NO_STORE, NO_VERIFIER],
     [{ NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST }],
     [
       { NODE_ENV: 'production', MONGODB_COLLECTION: 'b', JWT_ISSUER: ISSUER },
@@ -173,7 +173,7 @@ describe('A problem of the configuration', () => {
     'ACCESS_TOKEN: must be a bearer token, got an empty string. Example: ACCESS_TOKEN=<first line printed by `plant-store token`>';
 
   const clients: typeof cases = [
-    [{}, NO_STORAGE, NO_VERIFIER, noToken],
+    [{}, NO_STORE, NO_VERIFIER, noToken],
     [{ STORAGE: 'memory', ...token }],
     [{ STORAGE: 'memory', ACCESS_TOKEN: 'a' }, NO_VERIFIER],
     [
@@ -181,7 +181,7 @@ describe('A problem of the configuration', () => {
       ...['ACCESS_TOKEN_FILE', 'ACCESS_TOKEN_SHA256_FILE'].map(unreadable),
     ],
     [{ STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }, noToken],
-    [{ ACCESS_TOKEN: '' }, invalidToken, NO_STORAGE, NO_VERIFIER],
+    [{ ACCESS_TOKEN: '' }, invalidToken, NO_STORE, NO_VERIFIER],
   ];
 
   for (const [whose, read, table] of [
@@ -217,8 +217,8 @@ describe('A secret', () => {
       expect(ACCESS_TOKEN).to.equal('a-token');
     }
     const POSTGRESQL_URI_FILE = write(['postgresql://me:pass@a/b']);
-    const { storage } = await configured({ POSTGRESQL_URI_FILE });
-    expect(storage.name).to.equal('postgresql');
+    const { store } = await configured({ POSTGRESQL_URI_FILE });
+    expect(store.name).to.equal('postgresql');
   });
 
   it('is not the digest of empty text, which an unset variable yields', async () => {

@@ -1,7 +1,7 @@
 import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import { readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/setting.js';
-import { storages } from '../../src/configuration/storages.js';
+import { stores } from '../../src/configuration/stores.js';
 
 export type Env = Record<string, string>;
 
@@ -10,7 +10,7 @@ export const ISSUER = 'https://login.example.com';
 export const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
 
 /** A tutorial adds one. */
-export const STORES = variablesThatChoose(storages);
+export const STORES = variablesThatChoose(stores);
 export const FORGETS = 'plants are lost when the process ends';
 export const unknown = (name: string, meant: string) =>
   `${name}: unknown variable. Did you mean ${meant}?`;

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import {
   OutcomeUnknownError,
-  StorageUnavailableError,
+  StoreUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
@@ -12,8 +12,8 @@ import proxyAddress from 'proxy-addr';
 import { openLog } from '../../src/telemetry/logger.js';
 import { type Observer, type ObserverOptions, observe } from '../../src/telemetry/observer.js';
 
-const NONE = { storage: {}, verifier: {} };
-const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
+const NONE = { store: {}, verifier: {} };
+const OUTAGES = [StoreUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
 
 /** Resolves with the log of what observers receive, without the times. */
 async function logOf(use: (observer: Observer) => void, options: ObserverOptions = NONE) {
@@ -89,29 +89,29 @@ describe('The log of a response', () => {
 
 describe('The log entry of an event', () => {
   it('begins with the variables and has the cause, but no plant', async () => {
-    const lost = new StorageUnavailableError('a, b is not reachable', { cause: caused('by b') });
+    const lost = new StoreUnavailableError('a, b is not reachable', { cause: caused('by b') });
     const noKeys = new TokenVerifierUnavailableError('out of reach', { cause: caused('why') });
-    const use = ({ storage, tokens }: Observer) => {
-      storage({ type: 'storage unreachable', error: lost });
-      storage({ type: 'storage reachable' });
-      storage({ type: 'batch written', plants: 7, durationMs: 250 });
-      storage({ type: 'storage warning', message: 'no permission', command: 'db.grant()' });
-      storage({ type: 'plant refused', id: 1n, code: 121, reason: 'the validator' });
+    const use = ({ store, tokens }: Observer) => {
+      store({ type: 'store unreachable', error: lost });
+      store({ type: 'store reachable' });
+      store({ type: 'batch written', plants: 7, durationMs: 250 });
+      store({ type: 'store warning', message: 'no permission', command: 'db.grant()' });
+      store({ type: 'plant refused', id: 1n, code: 121, reason: 'the validator' });
       tokens({ type: 'issuer reached' });
       tokens({ type: 'issuer not reached', error: noKeys });
     };
-    const options = { storage: { variables: 'MONGODB_URI' }, verifier: { variables: 'JWKS_URL' } };
+    const options = { store: { variables: 'MONGODB_URI' }, verifier: { variables: 'JWKS_URL' } };
     expect(await logOf(use, options)).to.deep.equal([
       { level: 'warn', msg: 'MONGODB_URI: a, b is not reachable (by b)' },
-      { level: 'info', msg: 'MONGODB_URI: the storage is reachable' },
+      { level: 'info', msg: 'MONGODB_URI: the database is reachable' },
       { level: 'warn', command: 'db.grant()', msg: 'no permission' },
       { level: 'error', code: 121, reason: 'the validator', msg: 'the database refused a plant' },
       { level: 'warn', msg: 'JWKS_URL: out of reach (why)' },
     ]);
   });
 
-  it('is omitted for a storage within the process', async () => {
-    const entries = await logOf(({ storage }) => storage({ type: 'storage reachable' }));
+  it('is omitted for a database within the process', async () => {
+    const entries = await logOf(({ store }) => store({ type: 'store reachable' }));
     expect(entries).to.deep.equal([]);
   });
 });

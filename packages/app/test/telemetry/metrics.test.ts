@@ -6,7 +6,7 @@ import {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
@@ -38,7 +38,7 @@ describe('The metrics', () => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234' });
     const silent = { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' } as const;
     const logger = await openLog(silent, process.stderr, expect.fail);
-    observer = observe(logger, metrics, { storage: {}, verifier: {} });
+    observer = observe(logger, metrics, { store: {}, verifier: {} });
   });
 
   function exchange(status: number, error?: number, durationMs = 0): void {
@@ -95,7 +95,7 @@ describe('The metrics', () => {
     expect(await lines()).to.include('http_server_active_requests 1');
   });
 
-  it('count the outcome of each plant at the storage', async () => {
+  it('count the outcome of each plant at the database', async () => {
     const add = async (error?: Error) => {
       const plants: PlantRepository = {
         add: () => (error ? Promise.reject(error) : Promise.resolve()),
@@ -107,7 +107,7 @@ describe('The metrics', () => {
     await add();
     for (const [Failure, outcome] of [
       [PlantIdTakenError, 'taken'],
-      [StorageUnavailableError, 'unavailable'],
+      [StoreUnavailableError, 'unavailable'],
       [OutcomeUnknownError, 'unknown'],
       [TypeError, 'stored'],
     ] as const) {
@@ -117,9 +117,9 @@ describe('The metrics', () => {
     }
   });
 
-  it('count the events of the storage, of tokens, and of the keys', async () => {
-    observer.storage({ type: 'batch written', plants: 7, durationMs: 250 });
-    observer.storage({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
+  it('count the events of the database, of tokens, and of the keys', async () => {
+    observer.store({ type: 'batch written', plants: 7, durationMs: 250 });
+    observer.store({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
     for (const cached of [true, false]) observer.tokens({ type: 'token checked', cached });
     observer.tokens({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');

@@ -4,7 +4,7 @@ import type { Step } from '../request/observe.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
- * error that `failures` does not list is a bug. It must settle by itself: the deadline of a request limits only the storage.
+ * error that `failures` does not list is a bug. It must settle by itself: the deadline of a request limits only the database.
  */
 export type Admit = (client: Client) => void | Promise<void>;
 

@@ -181,7 +181,7 @@ const headers = {
   'Retry-After': required(
     'Seconds to wait before retrying. The service sends 1; a proxy may send more. Clients wait 60 at most.',
     { type: 'integer', minimum: 0 },
-    failures.STORAGE_UNAVAILABLE.retryAfter,
+    failures.STORE_UNAVAILABLE.retryAfter,
   ),
   Allow: required('The methods allowed on this path.', text, 'POST'),
 };

@@ -62,9 +62,9 @@ export const failures = {
     'the request must have at most 1000 headers, and 16 KiB of request line and headers',
   ),
   INTERNAL: ofCreate(create.INTERNAL, { ours: true }),
-  STORAGE_UNAVAILABLE: failure(
-    create.STORAGE_UNAVAILABLE.error,
-    'the storage is unavailable: the request was not carried out',
+  STORE_UNAVAILABLE: failure(
+    create.STORE_UNAVAILABLE.error,
+    'the database is unavailable: the request was not carried out',
     OUTAGE,
   ),
   TOKEN_VERIFIER_UNAVAILABLE: failure(

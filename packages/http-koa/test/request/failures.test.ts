@@ -33,7 +33,7 @@ describe('The failures', () => {
     const all = Object.entries<Failure>(failures);
     expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
       'INTERNAL',
-      'STORAGE_UNAVAILABLE',
+      'STORE_UNAVAILABLE',
       'TOKEN_VERIFIER_UNAVAILABLE',
       'OUTCOME_UNKNOWN',
     ]);

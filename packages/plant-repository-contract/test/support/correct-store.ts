@@ -4,13 +4,13 @@ import {
   OutcomeUnknownError,
   type PageRequest,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
-import { SimulatedStorage, WriteError } from './simulated-storage.js';
+import { SimulatedDatabase, WriteError } from './simulated-database.js';
 
-/** A correct store: its storage, its past, its methods, and the steps of which they consist. A lie replaces some. */
+/** A correct store: its database, its past, its methods, and the steps of which they consist. A lie replaces some. */
 export type CorrectStore = ReturnType<typeof correctStore>;
 
 /** What a store is given that no error may contain. */
@@ -32,7 +32,7 @@ async function within<T>(timeLimitMs: number, promise: Promise<T>, late: () => E
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
-function correctStore(storage: SimulatedStorage) {
+function correctStore(database: SimulatedDatabase) {
   const past = {
     adds: 0,
     underWay: new Map<NewPlant, Promise<void>>(),
@@ -44,8 +44,8 @@ function correctStore(storage: SimulatedStorage) {
   function expectUsable(timeLimitMs: number, plant?: NewPlant): void {
     const error = store.refuse(plant);
     if (error) throw error;
-    if (past.closed) throw new StorageUnavailableError('closed');
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('no time');
+    if (past.closed) throw new StoreUnavailableError('closed');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('no time');
   }
 
   /** Tries again with the same mark as long as acknowledgements are lost. */
@@ -58,7 +58,7 @@ function correctStore(storage: SimulatedStorage) {
       if (end === false) throw new PlantIdTakenError('taken');
       if (!(end instanceof WriteError)) throw end;
       if (!end.sent && sent) throw new OutcomeUnknownError('unknown');
-      if (!end.sent) throw new StorageUnavailableError('refused');
+      if (!end.sent) throw new StoreUnavailableError('refused');
     }
   }
 
@@ -67,7 +67,7 @@ function correctStore(storage: SimulatedStorage) {
     const limit = store.limit(timeLimitMs);
     expectUsable(limit, plant);
     await within(limit, write({ ...plant, ...store.change(plant) }), () => {
-      if (storage.fault === 'disconnected') storage.fault = undefined;
+      if (database.fault === 'disconnected') database.fault = undefined;
       return new OutcomeUnknownError('no response');
     });
   }
@@ -75,10 +75,10 @@ function correctStore(storage: SimulatedStorage) {
   async function read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     const limit = store.limit(timeLimitMs);
     expectUsable(limit);
-    const reading = storage.read().catch(() => {
-      throw new StorageUnavailableError('refused');
+    const reading = database.read().catch(() => {
+      throw new StoreUnavailableError('refused');
     });
-    const late = () => new StorageUnavailableError('no response');
+    const late = () => new StoreUnavailableError('no response');
     const found = store.select(store.see(await within(limit, reading, late)), page);
     const invalid = found.find(({ name }) => name === undefined);
     if (invalid !== undefined) throw new UnreadablePlantError(`row ${invalid.id} is not a plant`);
@@ -86,9 +86,9 @@ function correctStore(storage: SimulatedStorage) {
   }
 
   async function ready(): Promise<void> {
-    if (past.closed) throw new StorageUnavailableError('closed');
-    if (['unreachable', 'refusing', 'read-only', 'silent'].includes(storage.fault ?? ''))
-      throw new StorageUnavailableError('refused');
+    if (past.closed) throw new StoreUnavailableError('closed');
+    if (['unreachable', 'refusing', 'read-only', 'silent'].includes(database.fault ?? ''))
+      throw new StoreUnavailableError('refused');
   }
 
   const failing = (plant?: NewPlant) => (error: Error) => {
@@ -97,18 +97,18 @@ function correctStore(storage: SimulatedStorage) {
   };
 
   const store = {
-    storage,
+    database,
     past,
-    /** Returns the error of a call that does not ask the storage. */
+    /** Returns the error of a call that does not ask the database. */
     refuse: (_plant?: NewPlant): Error | false | undefined => false,
     limit: (timeLimitMs: number) => timeLimitMs,
     /** Returns fields that an add changes. */
     change: (_plant: NewPlant): object => ({}),
     /** Tries once to add a plant. Resolves with whether the row of its id has this mark, when it is durable. */
-    attempt: (plant: NewPlant, mark: symbol) => storage.insert(plant, mark),
+    attempt: (plant: NewPlant, mark: symbol) => database.insert(plant, mark),
     /** Returns how an attempt without a response ends: like one that resolves, or with an error. */
     lost: (error: WriteError, _plant: NewPlant, _mark: symbol): boolean | Error => error,
-    /** Returns what it takes for the plants of the storage. */
+    /** Returns what it takes for the plants of the database. */
     see: (plants: readonly NewPlant[]) => plants,
     /** Selects the plants of a page from all. */
     select: pageOf,
@@ -129,18 +129,18 @@ function correctStore(storage: SimulatedStorage) {
   return store;
 }
 
-/** Opens a store with a storage of its own. It differs from the correct one, even after it is reopened. */
+/** Opens a store with a database of its own. It differs from the correct one, even after it is reopened. */
 export function openStore(difference: Difference<CorrectStore>): OpenReader & Expected {
-  const storage = new SimulatedStorage();
+  const database = new SimulatedDatabase();
   const open = () => {
-    const store = correctStore(storage);
+    const store = correctStore(database);
     return Object.assign(store, difference({ ...store }));
   };
   const repository = open();
   const { failure, lateFailure } = repository;
   const reopen = async () => open();
   const secrets = [CONNECTION_STRING, PASSWORD];
-  return { ...storage, repository, reopen, secrets, failure, lateFailure };
+  return { ...database, repository, reopen, secrets, failure, lateFailure };
 }
 
 /** Stores that keep every promise in another way. */

@@ -1,13 +1,13 @@
 import type { PlantFinding } from '../../src/finding.js';
-import type { InsertResult, MarkedPlant, PlantBatch } from '../../src/plant-storage.js';
+import type { InsertResult, MarkedPlant, PlantBatch } from '../../src/plant-database.js';
+import { unsettled } from './database-with.js';
 import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
-import { unsettled } from './storage-with.js';
 
 export const REFUSAL = { finding: 'plant refused', code: 121, reason: 'a rule' } as const;
 
-const PROBLEM = new Error('the storage has a problem');
+const PROBLEM = new Error('the database has a problem');
 
-/** A call of a method of the storage. */
+/** A call of a method of the database. */
 export interface Call {
   readonly name: string;
   readonly instance: number;
@@ -119,7 +119,7 @@ export class ExploredInsert extends Operation<InsertResult> {
     if (this.#step !== 'waits') return [this.loss, ...this.#unmet()];
     return [
       this.seen('finds no server', () => this.fail(PROBLEM)),
-      this.seen('finds the storage unusable', () =>
+      this.seen('finds the database unusable', () =>
         this.end({ findings: 'unusable', error: PROBLEM }),
       ),
     ];

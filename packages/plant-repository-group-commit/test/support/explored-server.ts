@@ -1,4 +1,4 @@
-import type { MarkedPlant } from '../../src/plant-storage.js';
+import type { MarkedPlant } from '../../src/plant-database.js';
 
 /** What can happen next in a world of plants. */
 export interface Happening {

@@ -2,14 +2,14 @@ import {
   newPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { type Event, settled, type World } from '@plant-store/explorer';
 import type { GroupCommit } from '../../src/group-commit.js';
-import type { InsertLimits } from '../../src/plant-storage.js';
+import type { InsertLimits } from '../../src/plant-database.js';
+import { AVAILABLE, databaseWith, groupCommitWith } from './database-with.js';
 import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
 import { condition, ExploredServer, type Happening } from './explored-server.js';
-import { AVAILABLE, groupCommitWith, storageWith } from './storage-with.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** One `add`. */
@@ -24,7 +24,7 @@ export interface PlannedAdd {
   readonly isLate?: true;
 }
 
-/** What happens in a world, apart from the surprises of its storage. */
+/** What happens in a world, apart from the surprises of its database. */
 export interface WorldPlan {
   readonly adds: readonly PlannedAdd[];
   readonly limits?: InsertLimits;
@@ -49,7 +49,7 @@ interface Add extends PlannedAdd {
 }
 
 /**
- * Two instances of the service with one storage, and a check of every outcome. A history that contradicts an outcome, here
+ * Two instances of the service with one database, and a check of every outcome. A history that contradicts an outcome, here
  * because a plant's own mark means taken, reads like this:
  *
  *     A is taken, but no majority has another plant, after these events ("!" is a surprise):
@@ -79,7 +79,7 @@ export class ExploredWorld implements World {
   readonly #instances: readonly GroupCommit[];
   readonly #revocation = condition('access is revoked', 'access is granted');
   readonly #silence = condition('the server is silent', 'the server responds again');
-  /** Of the next call of the storage. */
+  /** Of the next call of the database. */
   #connection = new AbortController();
   #surprisedAt = 0;
 
@@ -184,7 +184,7 @@ export class ExploredWorld implements World {
       const name = `${kind} ${this.#operations.length}`;
       return { name, instance, server: this.#server, lost, connection: this.#connection };
     };
-    const storage = storageWith({
+    const database = databaseWith({
       limits,
       newMark() {
         marks += 1;
@@ -209,7 +209,7 @@ export class ExploredWorld implements World {
       });
     const clock = { now: () => this.#time.now(), after };
     const availability = this.#availability();
-    return groupCommitWith({ storage, availability, clock });
+    return groupCommitWith({ database, availability, clock });
   }
 
   #availability() {
@@ -218,7 +218,7 @@ export class ExploredWorld implements World {
       ...AVAILABLE,
       get addError() {
         const isDenied = world.#revocation.holds;
-        return isDenied ? new StorageUnavailableError('access is revoked') : undefined;
+        return isDenied ? new StoreUnavailableError('access is revoked') : undefined;
       },
       get lostSignal() {
         world.#connection = new AbortController();
@@ -256,7 +256,7 @@ export class ExploredWorld implements World {
       'no insert may have written it': outcome === 'unknown' && !mayBeWritten,
       'no rule refuses it': outcome === 'refused' && !known.includes(REFUSAL),
       'its time has not passed': outcome === 'unknown' && now < add.deadline,
-      'the storage had recovered': isExpired && this.#hasRecovered && (isOwn || !isRefused),
+      'the database had recovered': isExpired && this.#hasRecovered && (isOwn || !isRefused),
     };
     add.outcome = outcome;
     this.#outcomes.add(outcome);
@@ -290,6 +290,6 @@ export class ExploredWorld implements World {
 
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof PlantIdTakenError) return 'taken';
-  if (error instanceof StorageUnavailableError) return 'unavailable';
+  if (error instanceof StoreUnavailableError) return 'unavailable';
   return error instanceof OutcomeUnknownError ? 'unknown' : 'refused';
 }

@@ -39,7 +39,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'an unknown insert means not written': mistaken('unknown', 'not now'),
     'an unknown insert means stored': mistaken('unknown', 'stored'),
     'an id that exists is taken': mistaken('id may exist', TAKEN),
-    'an unusable storage means a refused plant': mistaken('unusable', REFUSAL),
+    'an unusable database means a refused plant': mistaken('unusable', REFUSAL),
     'a plant that may be written is unavailable': replaced(PendingPlant, {
       isPossiblyWritten: false,
     }),

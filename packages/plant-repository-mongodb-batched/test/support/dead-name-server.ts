@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { plant } from './plant.js';
-import { StorageEvents } from './storage-events.js';
+import { StoreEvents } from './store-events.js';
 
 const TYPE_A = 1;
 
@@ -46,14 +46,12 @@ await nameServer('127.0.0.3', true);
 
 const server = await MongodServer.start();
 const uri = `mongodb://db.plants.example:${server.port}/?directConnection=true`;
-const events = new StorageEvents();
+const events = new StoreEvents();
 const plants = mongoPlantRepository({ uri, observer: events.observer });
 await plants.add(plant(1n), 30_000);
 await server.kill();
 await server.restart();
 await plants.add(plant(2n), 30_000);
-const problems = events
-  .of('storage unreachable')
-  .map(({ error }) => (error.cause as Error).message);
+const problems = events.of('store unreachable').map(({ error }) => (error.cause as Error).message);
 process.stdout.write(JSON.stringify(problems));
 process.exit();

@@ -3,7 +3,7 @@ import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { type Db, type Document, MongoClient } from 'mongodb';
-import { StorageEvents } from './storage-events.js';
+import { StoreEvents } from './store-events.js';
 
 export const DATABASE = 'plant-store';
 
@@ -23,7 +23,7 @@ export function repositories() {
   const opened: PlantRepository[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
   return (uri: string, collection = freshCollection()) => {
-    const events = new StorageEvents();
+    const events = new StoreEvents();
     const repository = mongoPlantRepository({ uri, collection, observer: events.observer });
     opened.push(repository);
     return { repository, events, collection };

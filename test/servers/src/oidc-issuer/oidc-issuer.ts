@@ -16,8 +16,8 @@ export async function signingKey(kid: string): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
 }
 
-/** Signed access tokens are not stored, so the provider needs no storage. */
-class NoStorage implements Adapter {
+/** Signed access tokens are not stored, so the provider needs no database. */
+class NoStore implements Adapter {
   async upsert() {}
   async consume() {}
   async destroy() {}
@@ -45,7 +45,7 @@ export class OidcIssuer extends LoopbackServer {
   /** Publishes these keys, and signs with the first one. */
   #use(keys: JWK[]): void {
     const provider = new Provider(this.url, {
-      adapter: NoStorage,
+      adapter: NoStore,
       ttl: { ClientCredentials: 600 },
       jwks: { keys },
       clients: [

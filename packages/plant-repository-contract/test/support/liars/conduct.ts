@@ -1,5 +1,5 @@
 import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
-import { newPlant, StorageUnavailableError } from '@plant-store/domain';
+import { newPlant, StoreUnavailableError } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
 const never = () => new Promise<never>(() => {});
@@ -22,15 +22,15 @@ const closingEarly: Lie<CorrectStore> = () => ({
 /** Lies about the lifetime of a repository, by the case that catches them. */
 export const conduct: Liars<CorrectStore> = {
   'keeps a copy: its caller may change the object later': {
-    'stores the object of its caller, not a copy': ({ storage }) => ({
-      failure: 'plant 1 in the storage: expected name "rare-name-1", tag "rare-tag-1", got name',
-      add: async (plant) => storage.keep(plant),
+    'stores the object of its caller, not a copy': ({ database }) => ({
+      failure: 'plant 1 in the database: expected name "rare-name-1", tag "rare-tag-1", got name',
+      add: async (plant) => database.keep(plant),
     }),
   },
   'is ready until closed, and can be closed more than once': {
     'is never ready': () => ({
-      failure: 'ready: expected it to resolve; got StorageUnavailableError',
-      ready: () => Promise.reject(new StorageUnavailableError('never')),
+      failure: 'ready: expected it to resolve; got StoreUnavailableError',
+      ready: () => Promise.reject(new StoreUnavailableError('never')),
     }),
     'cannot be closed more than once': ({ close, past }) => ({
       failure: 'close was rejected: Error: closed already',
@@ -47,41 +47,41 @@ export const conduct: Liars<CorrectStore> = {
     }),
     'names the plant when it is closed': () => ({
       failure: 'the error of add of plant 3.message reveals "rare-nam"',
-      failed: (_, plant) => new StorageUnavailableError(`${plant?.name} is late`),
+      failed: (_, plant) => new StoreUnavailableError(`${plant?.name} is late`),
     }),
   },
   'settles an add that is under way before it closes': {
     'forgets the adds that wait when it is closed': closingEarly,
   },
-  'settles its calls and closes in time while the storage is silent': {
-    'does not close while its storage does not respond': ({ close, storage }) => ({
+  'settles its calls and closes in time while the database is silent': {
+    'does not close while its database does not respond': ({ close, database }) => ({
       lateFailure: 'close has not settled 2000 ms after its limit of 3000 ms',
-      close: () => (storage.fault === 'silent' ? never() : close()),
+      close: () => (database.fault === 'silent' ? never() : close()),
     }),
     'forgets the adds that wait when it is closed': closingEarly,
   },
   'still has a plant when the store is opened again': {
-    'loses the tags of its plants when it is opened again'({ storage }) {
-      for (const { plant } of storage.rows.values())
-        storage.keep(newPlant({ ...plant, tag: undefined }));
-      return { failure: 'plant 1 in the storage: expected tag "rare-tag-1", got no tag' };
+    'loses the tags of its plants when it is opened again'({ database }) {
+      for (const { plant } of database.rows.values())
+        database.keep(newPlant({ ...plant, tag: undefined }));
+      return { failure: 'plant 1 in the database: expected tag "rare-tag-1", got no tag' };
     },
   },
-  'leaves no connection open, however often the storage does not respond': {
-    'never closes the connection of an add that timed out': ({ add, storage }) => ({
+  'leaves no connection open, however often the database does not respond': {
+    'never closes the connection of an add that timed out': ({ add, database }) => ({
       lateFailure: 'the number of connections grows each time: 0, 100, 200, 300, 400',
       async add(...plant) {
-        storage.connected += 1;
+        database.connected += 1;
         await add(...plant);
-        storage.connected -= 1;
+        database.connected -= 1;
       },
     }),
   },
   'leaves no connection and no timer when it is closed': {
-    'keeps its connections when it is closed': ({ add, storage }) => ({
+    'keeps its connections when it is closed': ({ add, database }) => ({
       lateFailure: 'the number of connections and timers grows each time',
       add(...plant) {
-        storage.connected += MANY;
+        database.connected += MANY;
         return add(...plant);
       },
     }),
@@ -99,10 +99,10 @@ export const conduct: Liars<CorrectStore> = {
       limit: (timeLimitMs) => (timeLimitMs < 0 && timeLimitMs > -1 ? 1_000 : timeLimitMs),
     }),
     'stores a plant that it reports as unavailable, because no time is left': ({ add }) => ({
-      failure: 'plant 3 in the storage: expected no plant, got id 3',
+      failure: 'plant 3 in the database: expected no plant, got id 3',
       async add(plant, limit) {
         await add(plant, Math.max(limit, 1_000)).catch(() => undefined);
-        if (limit <= 0) throw new StorageUnavailableError('there is no time left');
+        if (limit <= 0) throw new StoreUnavailableError('there is no time left');
       },
     }),
   },

@@ -4,10 +4,10 @@ import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import { PlantIdTakenError } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
-const replacing: Lie<CorrectStore> = ({ storage }) => ({
-  failure: 'plant 7 in the storage: expected name',
+const replacing: Lie<CorrectStore> = ({ database }) => ({
+  failure: 'plant 7 in the database: expected name',
   failed(error, plant) {
-    if (plant !== undefined) storage.keep(plant);
+    if (plant !== undefined) database.keep(plant);
     return error;
   },
 });
@@ -15,10 +15,10 @@ const replacing: Lie<CorrectStore> = ({ storage }) => ({
 /** Lies about ids, by the case that catches them. */
 export const ids: Liars<CorrectStore> = {
   'rejects a second add with an id, even of an equal plant': {
-    'mistakes the same content for the same create': ({ storage }) => ({
+    'mistakes the same content for the same create': ({ database }) => ({
       failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
       attempt: async (plant, mark) =>
-        storage.rows.get(plant.id)?.plant.name === plant.name || storage.insert(plant, mark),
+        database.rows.get(plant.id)?.plant.name === plant.name || database.insert(plant, mark),
     }),
     'lets a plant that it refuses replace the first one': replacing,
   },
@@ -33,14 +33,14 @@ export const ids: Liars<CorrectStore> = {
     }),
   },
   'stores one of two concurrent adds with an id through two repositories': {
-    'checks ids only against its own concurrent adds': ({ storage }, own = new Set<bigint>()) => ({
+    'checks ids only against its own concurrent adds': ({ database }, own = new Set<bigint>()) => ({
       failure: 'plant 7: expected that one of 2 adds resolves, got 2',
       async add(plant) {
-        const isTaken = own.has(plant.id) || storage.rows.has(plant.id);
+        const isTaken = own.has(plant.id) || database.rows.has(plant.id);
         own.add(plant.id);
         await setImmediate();
         if (isTaken) throw new PlantIdTakenError('taken');
-        storage.keep(plant);
+        database.keep(plant);
       },
     }),
   },
@@ -53,9 +53,9 @@ export const ids: Liars<CorrectStore> = {
         await Promise.all([adding, ...past.underWay.values()]);
       },
     }),
-    'acknowledges the 141st of concurrent adds without a write': ({ storage, past }) => ({
+    'acknowledges the 141st of concurrent adds without a write': ({ database, past }) => ({
       failure: 'plant 1140: expected taken, because it was reported as stored before; got stored',
-      attempt: async (...add) => past.underWay.size === 140 || storage.insert(...add),
+      attempt: async (...add) => past.underWay.size === 140 || database.insert(...add),
     }),
   },
 };

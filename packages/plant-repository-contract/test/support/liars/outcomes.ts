@@ -1,10 +1,6 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
-import {
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import { CONNECTION_STRING, type CorrectStore, PASSWORD } from '../correct-store.js';
 import { alwaysReady } from './conduct.js';
 
@@ -13,41 +9,41 @@ const never = () => new Promise<never>(() => {});
 const unavailableOnceSent: Lie<CorrectStore> = () => ({
   failure: 'reported as unavailable',
   failed: (error) =>
-    error instanceof OutcomeUnknownError ? new StorageUnavailableError('timed out') : error,
+    error instanceof OutcomeUnknownError ? new StoreUnavailableError('timed out') : error,
 });
 
-const unavailableLater: Lie<CorrectStore> = ({ storage }) => ({
-  failure: 'plant 2 was reported as unavailable. In the storage: expected no plant',
+const unavailableLater: Lie<CorrectStore> = ({ database }) => ({
+  failure: 'plant 2 was reported as unavailable. In the database: expected no plant',
   failed: (error) =>
-    storage.fault === 'silent' ? error : new StorageUnavailableError('no response'),
+    database.fault === 'silent' ? error : new StoreUnavailableError('no response'),
 });
 
-const takenTooEarly: Lie<CorrectStore> = ({ storage }) => ({
+const takenTooEarly: Lie<CorrectStore> = ({ database }) => ({
   failure: 'expected taken, because it was reported as stored or taken before; got stored',
-  attempt: async (plant, mark) => (await storage.write(plant, mark)) === mark,
+  attempt: async (plant, mark) => (await database.write(plant, mark)) === mark,
 });
 
 const failingForGood: Lie<CorrectStore> = ({ past }) => ({
   failure: 'plant 4: expected stored',
-  refuse: () => past.failed.size > 0 && new StorageUnavailableError('it failed before'),
+  refuse: () => past.failed.size > 0 && new StoreUnavailableError('it failed before'),
 });
 
 /** Lies about outcomes, by the case that catches them. */
 export const outcomes: Liars<CorrectStore> = {
-  'reports in time that the storage cannot be reached, and recovers': {
-    'still tries to write a plant that it has reported as unavailable': ({ add, storage }) => ({
-      failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
+  'reports in time that the database cannot be reached, and recovers': {
+    'still tries to write a plant that it has reported as unavailable': ({ add, database }) => ({
+      failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
       async add(plant, limit) {
         const again = async () => {
-          while (storage.fault !== undefined) await setImmediate();
+          while (database.fault !== undefined) await setImmediate();
           await add(plant, limit);
         };
-        if (storage.fault !== undefined) void again().catch(() => undefined);
+        if (database.fault !== undefined) void again().catch(() => undefined);
         await add(plant, limit);
       },
     }),
     'reports every outage as unknown': () => ({
-      failure: 'plant 3: expected unavailable, because the storage cannot be reached; got unknown',
+      failure: 'plant 3: expected unavailable, because the database cannot be reached; got unknown',
       failed: (error, plant) => (plant ? new OutcomeUnknownError('unknown') : error),
     }),
     'is always ready': alwaysReady,
@@ -56,12 +52,12 @@ export const outcomes: Liars<CorrectStore> = {
         'the error of add of plant 2.cause.errors.0.message reveals "store://plant-store:a-pass',
       failed() {
         const cause = new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]);
-        return new StorageUnavailableError('not reachable', { cause });
+        return new StoreUnavailableError('not reachable', { cause });
       },
     }),
-    'reports a plant as stored that it has reported as unavailable': ({ storage, past }) => ({
-      failure: 'plant 4 in the storage: expected id 4',
-      attempt: async (plant, mark) => past.failed.has(plant.id) || storage.insert(plant, mark),
+    'reports a plant as stored that it has reported as unavailable': ({ database, past }) => ({
+      failure: 'plant 4 in the database: expected id 4',
+      attempt: async (plant, mark) => past.failed.has(plant.id) || database.insert(plant, mark),
     }),
     'reports an id as taken that it has reported as unavailable': ({ past }) => ({
       failure: 'plant 4: expected stored, because it was reported as unavailable before',
@@ -69,7 +65,7 @@ export const outcomes: Liars<CorrectStore> = {
     }),
     'accepts no more plants after one that failed': failingForGood,
   },
-  'reports in time that the storage refuses access, and recovers': {
+  'reports in time that the database refuses access, and recovers': {
     'reports missing permissions as a bug': () => ({
       failure:
         'add of plant 2 was rejected with an error that is not of the port: Error: permission denied',
@@ -82,10 +78,10 @@ export const outcomes: Liars<CorrectStore> = {
     }),
     'accepts no more plants after one that failed': failingForGood,
   },
-  'reports in time that the storage accepts no writes, and recovers': {
+  'reports in time that the database accepts no writes, and recovers': {
     'is always ready': alwaysReady,
   },
-  'reports in time that the storage does not respond, and recovers': {
+  'reports in time that the database does not respond, and recovers': {
     'settles an add 3 seconds late': () => ({
       lateFailure: 'add of plant 2 has not settled 2000 ms after its limit of 99.73 ms',
       limit: (timeLimitMs) => timeLimitMs + 3_000,
@@ -98,73 +94,77 @@ export const outcomes: Liars<CorrectStore> = {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'accepts no more plants after one that failed': failingForGood,
   },
-  'tells the truth when the storage falls silent after the write': {
+  'tells the truth when the database falls silent after the write': {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'quotes the first 8 characters of a tag': () => ({
       failure: 'the error of add of plant 2.parameters reveals "rare-tag"',
       failed: (error, plant) => Object.assign(error, { parameters: [plant?.tag?.slice(0, 8)] }),
     }),
   },
-  'tells 100 concurrent callers the truth while the storage is silent': {
+  'tells 100 concurrent callers the truth while the database is silent': {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'loses a connection with each add that times out': ({ past }) => ({
-      failure: 'plant 100: expected stored, because its id is free, and the storage can be used',
-      refuse: () => past.failed.size >= 100 && new StorageUnavailableError('no connection'),
+      failure: 'plant 100: expected stored, because its id is free, and the database can be used',
+      refuse: () => past.failed.size >= 100 && new StoreUnavailableError('no connection'),
     }),
   },
-  'settles within a limit below a millisecond while the storage is silent': {
+  'settles within a limit below a millisecond while the database is silent': {
     'takes the last fraction of a millisecond for no limit': () => ({
       lateFailure: 'has not settled 2000 ms after its limit of 0.',
       limit: (timeLimitMs) => (timeLimitMs > 0 && timeLimitMs < 1 ? 10_000 : timeLimitMs),
     }),
   },
-  'keeps stored and taken plants when the storage is killed, and recovers': {
+  'keeps stored and taken plants when the database is killed, and recovers': {
     'reports an id as taken before the other plant is durable': takenTooEarly,
-    'acknowledges what is not durable': ({ storage }) => ({
+    'acknowledges what is not durable': ({ database }) => ({
       failure: 'expected taken, because it was reported as stored or taken before; got stored',
-      attempt: async (plant, mark) => (await storage.write(plant, mark, false)) === mark,
+      attempt: async (plant, mark) => (await database.write(plant, mark, false)) === mark,
     }),
-    'never connects a second time': ({ storage }) => ({
-      failure: 'got unavailable (StorageUnavailableError: disconnected)',
-      refuse: () => storage.generation > 0 && new StorageUnavailableError('disconnected'),
+    'never connects a second time': ({ database }) => ({
+      failure: 'got unavailable (StoreUnavailableError: disconnected)',
+      refuse: () => database.generation > 0 && new StoreUnavailableError('disconnected'),
     }),
   },
-  'keeps the plant holding a taken id when the storage is killed': {
+  'keeps the plant holding a taken id when the database is killed': {
     'reports an id as taken before the other plant is durable': takenTooEarly,
   },
-  'keeps a plant that a retry found when the storage is killed': {
-    'reports its own plant as stored before it is durable, when it tries again': ({ storage }) => ({
+  'keeps a plant that a retry found when the database is killed': {
+    'reports its own plant as stored before it is durable, when it tries again': ({
+      database,
+    }) => ({
       failure: 'plant 2: expected taken, because it was reported as stored or taken before',
       async attempt(plant, mark) {
-        const found = await storage.write(plant, mark);
-        if (found !== mark) await storage.flush(plant.id);
+        const found = await database.write(plant, mark);
+        if (found !== mark) await database.flush(plant.id);
         return found === mark;
       },
     }),
   },
-  'keeps what it acknowledges on an unsafe storage, or is not ready': {
-    'leaves it to the configuration of its storage whether a plant is durable': ({ storage }) => ({
+  'keeps what it acknowledges on an unsafe database, or is not ready': {
+    'leaves it to the configuration of its database whether a plant is durable': ({
+      database,
+    }) => ({
       failure: 'plant 0: expected taken, because it was reported as stored or taken before',
       attempt: async (plant, mark) =>
-        (await storage.write(plant, mark, storage.fault !== 'relaxed')) === mark,
+        (await database.write(plant, mark, database.fault !== 'relaxed')) === mark,
     }),
-    'is ready while its storage loses what it acknowledges, and it stores nothing': ({
-      storage,
+    'is ready while its database loses what it acknowledges, and it stores nothing': ({
+      database,
     }) => ({
       failure: 'ready: expected it to be rejected as unavailable, because it accepts no plants',
-      refuse: () => storage.fault === 'relaxed' && new StorageUnavailableError('no flushes'),
+      refuse: () => database.fault === 'relaxed' && new StoreUnavailableError('no flushes'),
     }),
   },
   'does not report an id as taken by a rolled-back plant': {
-    'reports an id as taken by a plant that is not committed': ({ storage }) => ({
+    'reports an id as taken by a plant that is not committed': ({ database }) => ({
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
-      refuse: (plant) => plant && storage.dirtyRead(plant.id) && new PlantIdTakenError('taken'),
+      refuse: (plant) => plant && database.dirtyRead(plant.id) && new PlantIdTakenError('taken'),
     }),
-    'stops waiting for a lock, and looks the id up in uncommitted rows': ({ storage }) => ({
+    'stops waiting for a lock, and looks the id up in uncommitted rows': ({ database }) => ({
       lateFailure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       async attempt(plant, mark) {
-        const lockTimeout = wait(1_000).then(() => storage.dirtyRead(plant.id)?.mark === mark);
-        return Promise.race([storage.insert(plant, mark), lockTimeout]);
+        const lockTimeout = wait(1_000).then(() => database.dirtyRead(plant.id)?.mark === mark);
+        return Promise.race([database.insert(plant, mark), lockTimeout]);
       },
     }),
   },
@@ -176,51 +176,51 @@ export const outcomes: Liars<CorrectStore> = {
   },
   'tells the truth after a lost acknowledgement and a close': {
     'reports an add under way as unavailable when it is closed': ({ past }) => ({
-      failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
-      failed: (error) => (past.closed ? new StorageUnavailableError('closed') : error),
+      failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
+      failed: (error) => (past.closed ? new StoreUnavailableError('closed') : error),
     }),
   },
   'tells the truth after a lost acknowledgement': {
     'reports a lost acknowledgement as unavailable': () => ({
-      failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
-      lost: () => new StorageUnavailableError('lost'),
+      failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
+      lost: () => new StoreUnavailableError('lost'),
     }),
-    "mistakes its own plant for another's when it retries": ({ storage }) => ({
+    "mistakes its own plant for another's when it retries": ({ database }) => ({
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
-      attempt: (plant) => storage.insert(plant, Symbol('another mark')),
+      attempt: (plant) => database.insert(plant, Symbol('another mark')),
     }),
   },
   'mistakes neither a neighbour nor an equal plant for its own': {
-    'looks an id up as a double after a lost acknowledgement': ({ storage }) => ({
+    'looks an id up as a double after a lost acknowledgement': ({ database }) => ({
       failure: 'plant 9007199254740993: expected stored or unknown',
       lost(error, { id }, mark) {
-        const rows = [...storage.rows.values()];
+        const rows = [...database.rows.values()];
         const found = rows.find(({ plant }) => Number(plant.id) === Number(id));
         return found === undefined ? error : found.mark === mark;
       },
     }),
-    'recognises its own plant by the content when it retries': ({ storage }) => ({
+    'recognises its own plant by the content when it retries': ({ database }) => ({
       failure: 'plant 2: expected taken or unknown, because an equal plant of another call',
-      lost: (error, { id, name }) => storage.rows.get(id)?.plant.name === name || error,
+      lost: (error, { id, name }) => database.rows.get(id)?.plant.name === name || error,
     }),
   },
   'does not mistake a late write for a lost one': {
-    'takes a plant that it does not find for one that is not stored': ({ storage }) => ({
-      failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
+    'takes a plant that it does not find for one that is not stored': ({ database }) => ({
+      failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
       lost: (error, { id }) =>
-        storage.rows.has(id) ? error : new StorageUnavailableError('not found'),
+        database.rows.has(id) ? error : new StoreUnavailableError('not found'),
     }),
   },
   'stores plants again within 30 seconds of losing its connections silently': {
-    'waits for connections that are lost': ({ storage }) => ({
+    'waits for connections that are lost': ({ database }) => ({
       lateFailure: 'no plant was stored for 30 seconds',
       failed(error) {
-        storage.fault = 'disconnected';
+        database.fault = 'disconnected';
         return error;
       },
     }),
     'does not replace one of ten connections that are lost': ({ past }) => ({
-      failure: 'expected stored, because its id is free, and the storage can be used; got unknown',
+      failure: 'expected stored, because its id is free, and the database can be used; got unknown',
       refuse: () => past.failed.size > 0 && past.adds % 10 === 9 && new OutcomeUnknownError('lost'),
     }),
   },

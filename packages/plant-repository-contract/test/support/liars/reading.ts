@@ -3,13 +3,13 @@ import {
   MIN_PLANT_ID,
   type NewPlant,
   newPlant,
-  StorageUnavailableError,
+  StoreUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
 import { type CorrectStore, PASSWORD, pageOf } from '../correct-store.js';
-import type { SimulatedStorage } from '../simulated-storage.js';
+import type { SimulatedDatabase } from '../simulated-database.js';
 
-const visible = ({ rows }: SimulatedStorage) => [...rows.values()].map(({ plant }) => plant);
+const visible = ({ rows }: SimulatedDatabase) => [...rows.values()].map(({ plant }) => plant);
 const withoutTag = (plant: NewPlant) => newPlant({ ...plant, tag: undefined });
 
 const comparingDoubles: Lie<CorrectStore> = () => ({
@@ -22,17 +22,17 @@ const comparingDoubles: Lie<CorrectStore> = () => ({
 
 const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
   'mistakes an outage for the end': ({ read }) => ({
-    failure: 'read: expected it to be rejected as unavailable, because the storage',
+    failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) => read(page, limit).catch(() => []),
   }),
   'takes an outage after the first page for the end': ({ read }) => ({
-    failure: 'read: expected it to be rejected as unavailable, because the storage',
+    failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) =>
       read(page, limit).catch((it) => (page.after === undefined ? Promise.reject(it) : [])),
   }),
   'shows its password when it cannot read': () => ({
     failure: 'the error of read.cause.message reveals "a-pass/word"',
-    failed: () => new StorageUnavailableError('refused', { cause: new Error(`as ${PASSWORD}`) }),
+    failed: () => new StoreUnavailableError('refused', { cause: new Error(`as ${PASSWORD}`) }),
   }),
 };
 
@@ -130,25 +130,25 @@ export const reading: Liars<CorrectStore> = {
         return pageOf(plants, { limit: position }).slice(position - limit);
       },
     }),
-    'reads a plant before all of it is written': ({ storage }) => ({
+    'reads a plant before all of it is written': ({ database }) => ({
       failure: 'plant -5 read first: expected tag "whole", got no tag',
-      see: () => visible(storage).map((it) => (it.name === 'meanwhile' ? withoutTag(it) : it)),
+      see: () => visible(database).map((it) => (it.name === 'meanwhile' ? withoutTag(it) : it)),
     }),
   },
   'does not read a plant that can still be undone': {
-    'reads what is not committed': ({ storage }) => ({
+    'reads what is not committed': ({ database }) => ({
       failure: 'plant 2 read after the last: expected no plant, got id 2',
-      see: (plants) => [...plants, storage.dirtyRead(2n)?.plant ?? []].flat(),
+      see: (plants) => [...plants, database.dirtyRead(2n)?.plant ?? []].flat(),
     }),
   },
-  'reads and keeps what was stored before the storage was killed': {
-    'reads what is not durable': ({ storage }) => ({
-      failure: 'plant 1099511627776 in the storage: expected id 1099511627776',
-      see: () => visible(storage),
+  'reads and keeps what was stored before the database was killed': {
+    'reads what is not durable': ({ database }) => ({
+      failure: 'plant 1099511627776 in the database: expected id 1099511627776',
+      see: () => visible(database),
     }),
-    'does not read what it stored before it was killed': ({ storage }) => ({
+    'does not read what it stored before it was killed': ({ database }) => ({
       failure: 'plant -9223372036854775808 read first: expected id -9223372036854775808',
-      see: (plants) => (storage.generation > 0 ? [] : plants),
+      see: (plants) => (database.generation > 0 ? [] : plants),
     }),
   },
   'is unavailable without time left, and after close': {
@@ -168,21 +168,21 @@ export const reading: Liars<CorrectStore> = {
         read(page, limit).catch((it) => (it.message === 'refused' ? [] : Promise.reject(it))),
     }),
   },
-  'waits for a storage that responds within the limit': {
-    'does not wait for its storage': ({ storage }) => ({
+  'waits for a database that responds within the limit': {
+    'does not wait for its database': ({ database }) => ({
       failure: 'no response',
-      refuse: () => storage.fault === 'silent' && new StorageUnavailableError('no response'),
+      refuse: () => database.fault === 'silent' && new StoreUnavailableError('no response'),
     }),
   },
-  'is unavailable when the storage cannot be reached, and reads again afterwards': inEveryFault,
-  'is unavailable when the storage refuses access, and reads again afterwards': {
+  'is unavailable when the database cannot be reached, and reads again afterwards': inEveryFault,
+  'is unavailable when the database refuses access, and reads again afterwards': {
     ...inEveryFault,
     'reads nothing after a failure': ({ past }) => ({
       lateFailure: 'no read has succeeded for 20 seconds after the fault had ended',
-      refuse: () => past.failed.size > 0 && new StorageUnavailableError('it failed before'),
+      refuse: () => past.failed.size > 0 && new StoreUnavailableError('it failed before'),
     }),
   },
-  'is unavailable when the storage does not respond, and reads again afterwards': {
+  'is unavailable when the database does not respond, and reads again afterwards': {
     ...inEveryFault,
     'settles a read 3 seconds late': () => ({
       lateFailure: 'read has not settled 2000 ms after its limit of 99.73 ms',

@@ -50,32 +50,32 @@ export const values: Liars<CorrectStore> = {
     ...Object.fromEntries(
       Object.keys(FIELDS).map((field) => [
         `forgets the ${field}`,
-        changing(`plant 0 in the storage: expected ${field}`, () => ({ [field]: undefined })),
+        changing(`plant 0 in the database: expected ${field}`, () => ({ [field]: undefined })),
       ]),
     ),
     ...Object.fromEntries(
       Object.entries(TEXTS).flatMap(([what, change]) =>
         (['name', 'tag'] as const).map((field) => [
           `does not keep ${what} as a ${field}`,
-          changing(`in the storage: expected ${field} "`, (plant) => ({
+          changing(`in the database: expected ${field} "`, (plant) => ({
             [field]: change(plant[field] ?? ''),
           })),
         ]),
       ),
     ),
     'stores an absent tag as an empty one': changing(
-      'plant -1 in the storage: expected no tag, got tag ""',
+      'plant -1 in the database: expected no tag, got tag ""',
       ({ tag = '' }) => ({ tag }),
     ),
     'trims a tag that differs from the name': changing(
-      'plant 2 in the storage: expected tag',
+      'plant 2 in the database: expected tag',
       ({ name, tag }) => ({ tag: tag === name ? tag : tag?.trim() }),
     ),
   },
   'distinguishes ids across the whole range of int64': Object.fromEntries(
     IDS.map((mistaken) => [
       `mistakes ${mistaken}`,
-      changing(`plant ${mistaken} in the storage: expected id`, ({ id }) => ({
+      changing(`plant ${mistaken} in the database: expected id`, ({ id }) => ({
         id: id === mistaken ? id ^ (1n << 40n) : id,
       })),
     ]),

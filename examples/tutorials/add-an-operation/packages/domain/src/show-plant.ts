@@ -17,7 +17,7 @@ export class ShowPlant {
   }
 
   /**
-   * Rejects with {@link PermissionDeniedError}, before the storage is asked, with {@link PlantNotFoundError}, or with
+   * Rejects with {@link PermissionDeniedError}, before the database is asked, with {@link PlantNotFoundError}, or with
    * whatever {@link PlantReader.read} rejects with.
    *
    * @param timeLimitMs Milliseconds within which the call settles.

@@ -9,7 +9,7 @@ import {
   PlantNotFoundError,
   type PlantReader,
   ShowPlant,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
@@ -46,7 +46,7 @@ describe('Showing a plant', () => {
   });
 
   it('does not mistake an outage for an absent plant', async () => {
-    const outage = new StorageUnavailableError('gone');
+    const outage = new StoreUnavailableError('gone');
     const useCase = new ShowPlant({ read: () => Promise.reject(outage) });
     await rejects(useCase.execute(visitor, monstera.id, 1_000), outage);
   });

@@ -2,21 +2,21 @@ import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { PlantFinding } from '../src/finding.js';
 import type { GroupCommit } from '../src/group-commit.js';
-import type { MarkedPlant } from '../src/plant-storage.js';
+import type { MarkedPlant } from '../src/plant-database.js';
 import {
   type FakeInsert,
-  FakePlantStorage,
+  FakePlantDatabase,
   groupCommitWith,
   LIMITS,
   plant,
-} from './support/storage-with.js';
+} from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const MINUTE = 60_000;
 const ROUND_TRIP_MS = 2;
 
-/** A storage that writes at once, and replies later. */
-class SlowStorage extends FakePlantStorage {
+/** A database that writes at once, and replies later. */
+class SlowDatabase extends FakePlantDatabase {
   /** Milliseconds from an insert until its reply, on top of the round trip. */
   delayMs = (_now: number) => 0;
   /** The shard of odd ids is lost: the router waits (`silent`), or reports one write concern error for all (`merged`). */
@@ -61,19 +61,19 @@ class SlowStorage extends FakePlantStorage {
   }
 }
 
-describe('A slow storage', function () {
+describe('A slow database', function () {
   this.timeout(60_000);
 
   let time: VirtualTime;
-  let slow: SlowStorage;
+  let slow: SlowDatabase;
   let plants: GroupCommit;
   let failures: unknown[];
   let stored: number;
 
   beforeEach(() => {
     time = new VirtualTime();
-    slow = new SlowStorage(time);
-    plants = groupCommitWith({ storage: slow.storage, clock: time });
+    slow = new SlowDatabase(time);
+    plants = groupCommitWith({ database: slow.database, clock: time });
     failures = [];
     stored = 0;
   });
@@ -162,7 +162,7 @@ describe('A slow storage', function () {
 
   it('without stragglers has no more inserts', async () => {
     const limits = { ordinary: 6, suspects: 4, stragglers: 0 };
-    plants = groupCommitWith({ storage: { ...slow.storage, limits }, clock: time });
+    plants = groupCommitWith({ database: { ...slow.database, limits }, clock: time });
     slow.lostShard = 'silent';
     for (let id = 0; id < 100; id += 2) time.after(50 * id, () => void client(id, 15_000, -1));
     time.after(1, () => void client(1, 15_000, -1));

@@ -4,7 +4,7 @@ import {
   type NewPlant,
   OutcomeUnknownError,
   type PlantRepository,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { PlantFile } from './plant-file.js';
 
@@ -21,7 +21,7 @@ export class FilesPlantRepository implements PlantRepository {
 
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#expectOpen();
-    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const file = new PlantFile(this.#folder, plant);
     const storing = file.store().finally(() => this.#underWay.delete(storing));
     this.#underWay.add(storing);
@@ -29,7 +29,7 @@ export class FilesPlantRepository implements PlantRepository {
       file.giveUp();
       return file.published
         ? new OutcomeUnknownError('the plant could not be made durable in time')
-        : new StorageUnavailableError('the plant could not be written in time');
+        : new StoreUnavailableError('the plant could not be written in time');
     });
   }
 
@@ -38,7 +38,7 @@ export class FilesPlantRepository implements PlantRepository {
     try {
       await access(join(this.#folder, '/'), constants.W_OK);
     } catch (cause) {
-      throw new StorageUnavailableError('the folder cannot be written to', { cause });
+      throw new StoreUnavailableError('the folder cannot be written to', { cause });
     }
   }
 
@@ -48,7 +48,7 @@ export class FilesPlantRepository implements PlantRepository {
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new StorageUnavailableError('the storage is closed');
+    if (this.#closed) throw new StoreUnavailableError('the database is closed');
   }
 }
 

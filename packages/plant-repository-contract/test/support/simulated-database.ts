@@ -1,10 +1,10 @@
 import { setImmediate as transit } from 'node:timers/promises';
 import { type NewPlant, type NewPlantFields, newPlant } from '@plant-store/domain';
-import type { StorageFaults } from '@plant-store/plant-repository-contract';
+import type { DatabaseFaults } from '@plant-store/plant-repository-contract';
 
 /** Why a write was not acknowledged. */
 export class WriteError extends Error {
-  /** Whether the storage may have carried out the write. */
+  /** Whether the database may have carried out the write. */
   readonly sent: boolean;
 
   constructor(sent: boolean) {
@@ -19,7 +19,7 @@ interface Row {
   readonly mark: symbol;
 }
 
-/** What a test has done to a storage, until it recovers. */
+/** What a test has done to a database, until it recovers. */
 type Fault = 'unreachable' | 'refusing' | 'read-only' | 'silent' | 'disconnected' | 'relaxed';
 
 /** What may happen to a write. */
@@ -27,11 +27,11 @@ type Fate = 'silence' | 'loss' | 'delay';
 
 /** The turns of the event loop from a row being visible to its being durable. */
 const FLUSH_TURNS = 5;
-/** The turns that a restart takes, during which the storage cannot be reached. */
+/** The turns that a restart takes, during which the database cannot be reached. */
 const RESTART_TURNS = 20;
 
-/** A storage with a simulated network in front of it; a test can make both fail. */
-export class SimulatedStorage implements StorageFaults {
+/** A database with a simulated network in front of it; a test can make both fail. */
+export class SimulatedDatabase implements DatabaseFaults {
   fault: Fault | undefined;
   rows = new Map<bigint, Row>();
   /** How often it was killed: earlier connections are closed. */
@@ -60,7 +60,7 @@ export class SimulatedStorage implements StorageFaults {
   }
 
   /**
-   * Writes a row unless the id has one, and resolves with the mark of the row that is stored then. While the storage
+   * Writes a row unless the id has one, and resolves with the mark of the row that is stored then. While the database
    * is silent, the write is held, and carried out on recovery. A row of another write may not be durable yet.
    *
    * @param flush Whether the row survives {@link crash}.
@@ -97,7 +97,7 @@ export class SimulatedStorage implements StorageFaults {
     return found === mark;
   }
 
-  /** Resolves with all rows that are committed and durable. While the storage is silent, the read is held. */
+  /** Resolves with all rows that are committed and durable. While the database is silent, the read is held. */
   async read(): Promise<NewPlant[]> {
     await this.#arrive();
     if (this.#isSilent()) await this.#recovery();

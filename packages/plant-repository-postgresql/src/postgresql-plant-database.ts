@@ -4,8 +4,8 @@ import type {
   Explanation,
   InsertResult,
   PlantBatch,
-  PlantStorage,
-  StorageObserver,
+  PlantDatabase,
+  StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
 import { Connections } from './connections.js';
@@ -15,11 +15,11 @@ import { Inserts } from './inserts.js';
 import { type Found, lookUp } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
 import type { ParsedUri } from './postgresql-connection-string.js';
-import { StorageError } from './postgresql-error.js';
+import { StoreError } from './postgresql-error.js';
 import { readPage } from './postgresql-page.js';
 
 /** The table `plants` of a PostgreSQL database. */
-export class PostgresqlPlantStorage implements PlantStorage {
+export class PostgresqlPlantDatabase implements PlantDatabase {
   readonly place: string;
   readonly limits = { ordinary: 6, suspects: 4, stragglers: 0 };
   readonly #connections: Connections;
@@ -27,7 +27,7 @@ export class PostgresqlPlantStorage implements PlantStorage {
   readonly #healthCheck: HealthCheck;
   readonly #inserts: Inserts;
 
-  constructor(uri: ParsedUri, observe: StorageObserver = () => undefined) {
+  constructor(uri: ParsedUri, observe: StoreObserver = () => undefined) {
     const { host, port, user } = new Client(uri);
     this.place = `the database at ${host}:${port}`;
     this.#connections = new Connections(uri, this.limits.ordinary + this.limits.suspects);
@@ -60,7 +60,7 @@ export class PostgresqlPlantStorage implements PlantStorage {
   }
 
   explain(error: unknown): Explanation {
-    const finding = error instanceof StorageError ? error.meaning.finding : 'no server';
+    const finding = error instanceof StoreError ? error.meaning.finding : 'no server';
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 

@@ -4,7 +4,7 @@ import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { peer, type Subject, service } from '../peers.js';
 
-export interface Storage {
+export interface Store {
   /** The value of `STORAGE`. */
   readonly name: string;
   /** The ids of the database's processes, whose CPU time is measured too. */
@@ -14,15 +14,15 @@ export interface Storage {
   stop(): Promise<void>;
 }
 
-export const storages: ReadonlyMap<string, (base?: string) => Promise<Storage>> = new Map(
+export const stores: ReadonlyMap<string, (base?: string) => Promise<Store>> = new Map(
   Object.entries({ memory, mongodb, postgresql }),
 );
 
-/** Starts the database of a storage. `base` is the folder of another checkout of the service. */
-export async function startStorage(name: string, base?: string): Promise<Storage> {
-  const start = storages.get(name);
+/** Starts the database of a database. `base` is the folder of another checkout of the service. */
+export async function startDatabase(name: string, base?: string): Promise<Store> {
+  const start = stores.get(name);
   if (start !== undefined) return start(base);
-  throw new Error(`--storage: expected one of ${[...storages.keys()]}, got "${name}"`);
+  throw new Error(`--store: expected one of ${[...stores.keys()]}, got "${name}"`);
 }
 
 /** The default cache of a `mongod`; the tests configure theirs with less. */
@@ -37,7 +37,7 @@ function services(base: string | undefined): Subject[] {
   return base === undefined ? [own] : [own, service('base', base)];
 }
 
-async function memory(base?: string): Promise<Storage> {
+async function memory(base?: string): Promise<Store> {
   const subjects = [
     ...services(base).map((service) => ({ ...service, env: { STORAGE: 'memory' } })),
     peer('Fastify', 'fastify-memory.js'),
@@ -52,7 +52,7 @@ async function memory(base?: string): Promise<Storage> {
   };
 }
 
-async function mongodb(base?: string): Promise<Storage> {
+async function mongodb(base?: string): Promise<Store> {
   const set = await ReplicaSet.start({ members: 1, cacheGiB: DEFAULT_CACHE_GIB });
   const subjects = [
     ...services(base),
@@ -71,7 +71,7 @@ async function mongodb(base?: string): Promise<Storage> {
   };
 }
 
-async function postgresql(base?: string): Promise<Storage> {
+async function postgresql(base?: string): Promise<Store> {
   const server = await PostgresqlServer.start();
   const subjects = [
     ...(await Promise.all(services(base).map(withTable))),

@@ -1,5 +1,5 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
-import type { Finding, PlantFinding, StorageFinding } from './finding.js';
+import type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 
 /** A plant to be stored, and the mark that is written with it. */
 export interface MarkedPlant {
@@ -22,7 +22,7 @@ export interface PlantBatch {
 /** How an insert has ended. */
 export interface InsertResult {
   /** What was found about each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
-  readonly findings: readonly PlantFinding[] | StorageFinding;
+  readonly findings: readonly PlantFinding[] | DatabaseFinding;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
 }
@@ -49,7 +49,7 @@ export interface InsertLimits {
  * makes a single attempt. `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no false
  * outcome with two faults.
  */
-export interface PlantStorage {
+export interface PlantDatabase {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
   readonly place: string;
 

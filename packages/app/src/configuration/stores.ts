@@ -1,5 +1,5 @@
 import type { PlantReader, PlantRepository } from '@plant-store/domain';
-import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { BatchTracer, StoreObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, oneOf, required, text } from './setting.js';
@@ -7,14 +7,14 @@ import { ConfigurationError, oneOf, required, text } from './setting.js';
 /** A store; plants can be exported from it only if it is a `PlantReader`. */
 export type Store = PlantRepository & Partial<PlantReader>;
 
-export interface ConfiguredStorage {
+export interface ConfiguredStore {
   /** Describes where plants are stored, for the output at startup. */
   readonly note: string;
-  /** The variables that name the database; log lines about the storage begin with them. */
+  /** The variables that name the database; log lines about the database begin with them. */
   readonly variables?: string;
-  /** Opens the storage, which reports when it becomes reachable or unreachable; memory reports once that it is reachable. */
+  /** Opens the database, which reports when it becomes reachable or unreachable; memory reports once that it is reachable. */
   readonly open: (
-    observer: StorageObserver,
+    observer: StoreObserver,
     tracer?: BatchTracer,
     /** True for a check or an export, which change nothing in the database. */
     isReadOnly?: boolean,
@@ -26,7 +26,7 @@ export interface ConfiguredStorage {
   }) => string | false;
 }
 
-/** Why storage in memory must be chosen. */
+/** Why the in-memory store must be chosen. */
 export const DRAWBACK = 'plants are lost when the process ends';
 
 /** How long a replica set with default settings takes to elect a primary, plus one second to notice it. */
@@ -43,15 +43,15 @@ const namesLike = (database: string) =>
 
 const memory = choice({
   settings: {},
-  configure: (): ConfiguredStorage => ({
+  configure: (): ConfiguredStore => ({
     note: `memory (${DRAWBACK})`,
     async open(observer) {
-      observer({ type: 'storage reachable' });
+      observer({ type: 'store reachable' });
       return new MemoryPlantRepository();
     },
     advice: ({ NODE_ENV }) =>
       NODE_ENV === 'production' &&
-      `STORAGE: memory, so ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep them`,
+      `STORAGE: memory, so ${DRAWBACK}. Set ${variablesThatChoose(stores)} to keep them`,
   }),
 });
 
@@ -76,7 +76,7 @@ const mongodb = choice({
     MONGODB_URI: uri,
     MONGODB_COLLECTION: collection,
     MONGODB_INSERTS: inserts,
-  }): Promise<ConfiguredStorage> {
+  }): Promise<ConfiguredStore> {
     const { mongoPlantRepository, mongoUriProblem } = await import(
       '@plant-store/plant-repository-mongodb-batched'
     );
@@ -96,14 +96,14 @@ const mongodb = choice({
   },
 });
 
-/** The plain rung: one insert for each plant. Its plants cannot be exported, and its log has no events of the storage. */
-function singleInserts(uri: string, collection: string): ConfiguredStorage {
+/** The plain rung: one insert for each plant. Its plants cannot be exported, and its log has no events of the database. */
+function singleInserts(uri: string, collection: string): ConfiguredStore {
   return {
     note: `mongodb (collection ${collection}, an insert for each plant)`,
     variables: 'MONGODB_URI',
     async open(observer) {
       const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
-      observer({ type: 'storage reachable' });
+      observer({ type: 'store reachable' });
       return new MongoPlantRepository(uri, collection);
     },
   };
@@ -121,7 +121,7 @@ const postgresql = choice({
       aliases: namesLike('PG|POSTGRES'),
     }),
   },
-  async configure({ POSTGRESQL_URI: uri }): Promise<ConfiguredStorage> {
+  async configure({ POSTGRESQL_URI: uri }): Promise<ConfiguredStore> {
     const { postgresqlPlantRepository, postgresqlUriProblem } = await import(
       '@plant-store/plant-repository-postgresql'
     );
@@ -134,7 +134,7 @@ const postgresql = choice({
   },
 });
 
-export const storages: AdapterChoices<ConfiguredStorage> = {
+export const stores: AdapterChoices<ConfiguredStore> = {
   memory,
   mongodb,
   postgresql,

@@ -6,8 +6,8 @@ import type {
   Explanation,
   InsertResult,
   PlantBatch,
-  PlantStorage,
-} from '../../src/plant-storage.js';
+  PlantDatabase,
+} from '../../src/plant-database.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
@@ -24,8 +24,8 @@ export const AVAILABLE: GroupCommitOptions['availability'] = {
 
 let marks = 0;
 
-/** Returns a storage with these methods. All others succeed at once, and the storage is empty. */
-export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
+/** Returns a database with these methods. All others succeed at once, and the database is empty. */
+export function databaseWith(methods: Partial<PlantDatabase> = {}): PlantDatabase {
   return {
     place: 'the database at db.example:1',
     limits: LIMITS,
@@ -49,14 +49,14 @@ export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
   };
 }
 
-/** Returns an error that means this to a {@link storageWith}. Any other error means that no server responds. */
+/** Returns an error that means this to a {@link databaseWith}. Any other error means that no server responds. */
 export const found = (finding: Finding, message: string) =>
   Object.assign(new Error(message), { finding });
 
-/** Returns a group commit with these options. Its storage is available, and its time passes only in a test that gives one. */
+/** Returns a group commit with these options. Its database is available, and its time passes only in a test that gives one. */
 export function groupCommitWith(options: Partial<GroupCommitOptions> = {}): GroupCommit {
   return new GroupCommit({
-    storage: storageWith(),
+    database: databaseWith(),
     availability: AVAILABLE,
     observer: () => undefined,
     clock: new VirtualTime(),
@@ -95,8 +95,8 @@ export function unsettled<T>() {
   return { promise, resolve, reject };
 }
 
-/** A storage whose replies the test decides. */
-export class FakePlantStorage {
+/** A database whose replies the test decides. */
+export class FakePlantDatabase {
   readonly inserts: FakeInsert[] = [];
   /** The marks of the committed plants. */
   readonly committed = new Map<bigint, string | undefined>();
@@ -104,7 +104,7 @@ export class FakePlantStorage {
   onInsert: (insert: FakeInsert, number: number) => void = () => undefined;
   readonly #events = new EventEmitter();
 
-  readonly storage = storageWith({
+  readonly database = databaseWith({
     insert: (batch) => {
       const insert = fakeInsert(batch);
       const number = this.inserts.push(insert) - 1;

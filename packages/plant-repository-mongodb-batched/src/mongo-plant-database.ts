@@ -4,9 +4,9 @@ import type {
   InsertResult,
   MarkedPlant,
   PlantBatch,
+  PlantDatabase,
   PlantFinding,
-  PlantStorage,
-  StorageObserver,
+  StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
 import { CollectionCheck, type CollectionOptions, DURABLE } from './collection-check.js';
@@ -28,7 +28,7 @@ const STANDALONE =
   'the server is a standalone, so the plants have only one copy. Use a replica set';
 
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
-export class MongoPlantStorage implements PlantStorage {
+export class MongoPlantDatabase implements PlantDatabase {
   readonly place: string;
   readonly limits = { ordinary: 20, suspects: 20, stragglers: 60 };
   /** The largest document that MongoDB accepts. */
@@ -44,7 +44,7 @@ export class MongoPlantStorage implements PlantStorage {
   #topology: Topology | undefined;
   #isClosed = false;
 
-  constructor(uri: string, options: CollectionOptions, observe: StorageObserver = () => undefined) {
+  constructor(uri: string, options: CollectionOptions, observe: StoreObserver = () => undefined) {
     const client = createMongoClient(uri);
     this.place = `the database at ${shownHosts(uri, client)}`;
     this.#db = client.db(databaseOf(uri, client));

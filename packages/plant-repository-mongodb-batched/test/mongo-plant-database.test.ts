@@ -1,7 +1,7 @@
 import type { PlantFinding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
-import { insertResult } from '../src/mongo-plant-storage.js';
+import { insertResult } from '../src/mongo-plant-database.js';
 
 const DUPLICATE = 11000;
 const INVALID = 121;

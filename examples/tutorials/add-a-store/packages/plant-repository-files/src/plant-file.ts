@@ -5,7 +5,7 @@ import {
   type NewPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
   toPlant,
 } from '@plant-store/domain';
 
@@ -39,7 +39,7 @@ export class PlantFile {
   async store(): Promise<void> {
     try {
       await this.#writeDraft();
-      if (this.#givenUp) throw new StorageUnavailableError('the time limit has passed');
+      if (this.#givenUp) throw new StoreUnavailableError('the time limit has passed');
       this.#published = true;
       await this.#publish();
     } finally {
@@ -51,7 +51,7 @@ export class PlantFile {
     try {
       await writeFile(this.#draft, this.#text, { flag: 'wx', flush: true });
     } catch (cause) {
-      throw new StorageUnavailableError('the plant cannot be written', { cause });
+      throw new StoreUnavailableError('the plant cannot be written', { cause });
     }
   }
 

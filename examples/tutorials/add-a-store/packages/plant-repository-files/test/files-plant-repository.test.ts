@@ -8,7 +8,7 @@ import {
   type NewPlantFields,
   newPlant,
   PlantIdTakenError,
-  StorageUnavailableError,
+  StoreUnavailableError,
 } from '@plant-store/domain';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { FilesPlantRepository } from '@plant-store/plant-repository-files';
@@ -72,14 +72,14 @@ describe('FilesPlantRepository', () => {
   it('is not ready when a file is in place of its folder', async () => {
     await rm(folder, { recursive: true });
     await writeFile(folder, 'not a folder');
-    await rejects(new FilesPlantRepository(folder).ready(), StorageUnavailableError);
+    await rejects(new FilesPlantRepository(folder).ready(), StoreUnavailableError);
   });
 
   it('does not store later what it has reported as unavailable', async () => {
     const file = new PlantFile(folder, monstera);
     const storing = file.store();
     file.giveUp();
-    await rejects(storing, StorageUnavailableError);
+    await rejects(storing, StoreUnavailableError);
     expect(await readdir(folder)).to.deep.equal([]);
   });
 });

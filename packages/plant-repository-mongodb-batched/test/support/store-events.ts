@@ -1,15 +1,15 @@
 import { EventEmitter, once } from 'node:events';
-import type { StorageEvent } from '@plant-store/plant-repository-mongodb-batched';
+import type { StoreEvent } from '@plant-store/plant-repository-mongodb-batched';
 
-type EventType = StorageEvent['type'];
-type EventOf<T extends EventType> = Extract<StorageEvent, { type: T }>;
+type EventType = StoreEvent['type'];
+type EventOf<T extends EventType> = Extract<StoreEvent, { type: T }>;
 
 /** Collects the events of a repository. */
-export class StorageEvents {
-  readonly all: StorageEvent[] = [];
+export class StoreEvents {
+  readonly all: StoreEvent[] = [];
   readonly #emitter = new EventEmitter();
 
-  readonly observer = (event: StorageEvent): void => {
+  readonly observer = (event: StoreEvent): void => {
     this.all.push(event);
     this.#emitter.emit('event');
   };
