@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { listen } from '@plant-store/faulty-network';
@@ -17,12 +17,6 @@ import { root, temporaryFolder } from '../support/root.js';
 
 const run = promisify(execFile);
 const clients = join(root, 'examples/clients');
-
-/** The compiler and the JSON library that `.ci/programs` fetches. */
-const kotlin = join(root, '.cache/kotlinc');
-
-/** Programs that run for a second: the JVM must not spend it on optimising them. */
-const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 
 /** The status, the headers and the body of a response that a proxy makes itself. */
 type Own = readonly [status: number, headers: Readonly<Record<string, string>>, body: string];
@@ -96,23 +90,6 @@ const CLIENTS: readonly Client[] = [
       return [binary];
     },
   },
-  {
-    language: 'Kotlin',
-    lack: !existsSync(kotlin) && '.ci/programs kotlinc',
-    async prepare() {
-      const jar = join(root, 'dist/test/clients/create-plant.jar');
-      const source = join(clients, 'kotlin/CreatePlant.kt');
-      const env = { ...process.env, JDK_JAVA_OPTIONS: SHORT_LIVED.join(' ') };
-      mkdirSync(dirname(jar), { recursive: true });
-      const made = statSync(jar, { throwIfNoEntry: false });
-      if (made === undefined || made.mtimeMs < statSync(source).mtimeMs) {
-        const library = (part: string) => `${kotlin}/lib/kotlinx-serialization-${part}-jvm.jar`;
-        const args = [source, '-cp', `${library('core')}:${library('json')}`, '-d', jar];
-        await run(join(kotlin, 'bin/kotlinc'), args, { env });
-      }
-      return ['java', ...SHORT_LIVED, '-cp', `${jar}:${kotlin}/lib/*`, 'CreatePlantKt'];
-    },
-  },
 ];
 
 type Printed = Record<'stdout' | 'stderr', string>;
@@ -181,8 +158,8 @@ class Run {
 }
 
 describe('The clients of docs/clients.md', function () {
-  // The Kotlin compiler needs a minute, and more on a busy machine.
-  this.timeout(300_000);
+  // The Go compiler needs a minute on a busy machine.
+  this.timeout(120_000);
 
   before(async () => {
     service = (await serve({ ACCESS_TOKEN_SHA256 })).address;

@@ -18,24 +18,17 @@ interface Kind {
   /** The variables in `.ci/programs` with the versions of what it is made of, unless it is a package of Debian. */
   readonly versions?: readonly string[];
   /** The texts of the configuration to replace: those for the port, and others that must differ between two instances. */
-  readonly replaced: (port: number, path: string) => Readonly<Record<string, string>>;
-  /** How the configuration has the name and the port of an instance, unless with a colon between them. */
-  readonly host?: (nameAndPort: string) => string;
+  readonly replaced: (port: number) => Readonly<Record<string, string>>;
   /** Returns the whole configuration, of which the file is a part. */
   readonly whole?: (part: string) => string;
   /** The arguments for the configuration at this path, in a folder of its own. */
   readonly args: (path: string) => readonly string[];
   /** The parts of the configuration to remove so that it does not check the health of the instances. */
   readonly healthCheck?: RegExp;
-  /** The statuses of the proxy's own responses that stand for errors of the service, if it cannot have their form. */
-  readonly ownStatuses?: Readonly<Record<OwnError, number>>;
 }
 
-/** The errors of the service with which a proxy responds itself. */
-export type OwnError = 5031 | 5032;
-
 /** The name of a proxy's program and of its package in Debian. */
-export type ProxyName = 'nginx' | 'haproxy' | 'caddy' | 'envoy' | 'traefik';
+export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
 
 /** The proxies that have a configuration in `deploy/proxies`. */
 export const kinds: Readonly<Record<ProxyName, Kind>> = {
@@ -73,29 +66,6 @@ export const kinds: Readonly<Record<ProxyName, Kind>> = {
     args: (path) => ['run', '--config', path, '--adapter', 'caddyfile'],
     healthCheck: /^\t+health_.*\n/gm,
   },
-  envoy: {
-    file: 'envoy.yaml',
-    versions: ['envoy'],
-    replaced: (port) => ({
-      'address: 0.0.0.0, port_value: 443': `address: 127.0.0.1, port_value: ${port}`,
-    }),
-    host: (it) => `address: ${it.replace(':', ', port_value: ')} }`,
-    // Otherwise, several processes would share a socket.
-    args: (path) => ['-c', path, '--disable-hot-restart', '--concurrency', '2', '-l', 'warn'],
-    healthCheck: /^ {6}health_checks:\n(?: {8}.*\n)+/gm,
-  },
-  traefik: {
-    file: 'traefik.yaml',
-    versions: ['traefik'],
-    replaced: (port, path) => ({
-      "':443'": `127.0.0.1:${port}`,
-      '/etc/traefik/traefik.yaml': path,
-    }),
-    args: (path) => [`--configFile=${path}`],
-    // A service without a health check cannot fail over.
-    healthCheck: /(?<=service: ready)-or-all$|^ {8}healthCheck:\n(?: {10}.*\n)+/gm,
-    ownStatuses: { 5031: 502, 5032: 429 },
-  },
 };
 
 export const proxyNames = Object.keys(kinds) as ProxyName[];
@@ -126,16 +96,13 @@ export async function startProxy(
   const port = await freePort();
   const ca = readFileSync(certificates.authority, 'utf8');
   const target = { origin: `https://127.0.0.1:${port}`, ca };
-  const { file, args, replaced, host = String, whole = String, healthCheck } = kinds[name];
+  const { file, args, replaced, whole = String, healthCheck } = kinds[name];
   const path = join(temporaryFolder(), file);
-  const hosts = instances.map((real, at) => [host(`plant-store-${at + 1}:3000`), host(real)]);
+  const hosts = instances.map((real, at) => [`plant-store-${at + 1}:3000`, real]);
   const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificates.server);
   const used = checksHealth ? text : text.replace(healthCheck ?? '', '');
   if (used === text && !checksHealth && healthCheck) throw new Error(`${file} has no health check`);
-  writeFileSync(
-    path,
-    whole(withReal(used, { ...replaced(port, path), ...Object.fromEntries(hosts) })),
-  );
+  writeFileSync(path, whole(withReal(used, { ...replaced(port), ...Object.fromEntries(hosts) })));
   const child = spawn(findProxy(name) ?? name, args(path), {
     env: { PATH: process.env.PATH, HOME: dirname(path) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -145,10 +112,9 @@ export async function startProxy(
   const { stdout, stderr } = started;
   const printed = () => `${name} passes on nothing: ${stdout()}${stderr()}`;
   const client = http1Client(target, false);
-  // Traefik listens before it has its routes: until then it responds with a 404.
   const passes = () =>
     client.send({ path: '/readyz', body: '' }).then(
-      ({ status }) => status !== 404,
+      () => true,
       () => child.exitCode !== null && fail(printed()),
     );
   await until(passes, printed, 60_000);
