@@ -1,4 +1,4 @@
-# The log, the metrics and the labels show both: see "Which build runs" in docs/operations.md.
+# The log, the metrics and the labels show both: see "Which build runs" in docs/observing.md.
 ARG BUILD_VERSION=1.1.0-dev
 ARG BUILD_COMMIT
 

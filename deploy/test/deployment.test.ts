@@ -73,12 +73,10 @@ describe('The compose file', () => {
 });
 
 describe('The default time to stop', () => {
-  it('is the time in docs/operations.md and in the container commands', () => {
-    const operations = read('docs/operations.md');
-    expect(operations).to.include(
-      `\`REQUEST_DEADLINE_MS\` together: ${longestStop()} s by default`,
-    );
-    expect(operations).to.include(`--stop-timeout ${gracePeriod()} `);
+  it('is the time in docs/deploying.md and in the container commands', () => {
+    const deploying = read('docs/deploying.md');
+    expect(deploying).to.include(`\`REQUEST_DEADLINE_MS\` together: ${longestStop()} s by default`);
+    expect(deploying).to.include(`--stop-timeout ${gracePeriod()} `);
     expect(read('.github/workflows/ci.yml')).to.include(`docker stop --time ${gracePeriod()} `);
   });
 });

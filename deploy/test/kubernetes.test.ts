@@ -14,7 +14,7 @@ import { type Checker, findChecker } from './support/checkers.js';
 import { documentedDefaults, FREE_ADDRESSES, gracePeriod } from './support/documented-settings.js';
 
 const folder = join(root, 'deploy/kubernetes');
-const operations = read('docs/operations.md');
+const deploying = read('docs/deploying.md');
 const COMPONENTS = readdirSync(join(folder, 'components'));
 /** Each overlay: the first one as it is, the other one with every component. */
 const OVERLAYS = { 'static-tokens': [], oidc: COMPONENTS } as const;
@@ -61,7 +61,7 @@ describe('The Kubernetes manifests', function () {
   });
   afterEach(endAll);
 
-  /** Edits a copy of the manifests as docs/operations.md describes it, and builds the overlay. */
+  /** Edits a copy of the manifests as docs/deploying.md describes it, and builds the overlay. */
   async function follow(overlay: Overlay, components: readonly string[]): Promise<Built> {
     const place = temporaryFolder();
     cpSync(folder, place, { recursive: true });
@@ -119,19 +119,19 @@ describe('The Kubernetes manifests', function () {
       ]);
     });
 
-    it(`${title} contains no secret; the service reads the ones in docs/operations.md`, () => {
+    it(`${title} contains no secret; the service reads the ones in docs/deploying.md`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
-      expect(operations).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);
+      expect(deploying).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);
       for (const { secretName } of built[title].spec('Ingress')?.tls ?? []) {
-        expect(operations).to.include(`secret tls ${secretName} `);
+        expect(deploying).to.include(`secret tls ${secretName} `);
       }
       const paths: string[] = [];
       for (const { name, secret, configMap } of pod.volumes) {
         const mount = container.volumeMounts.find((it: { name: string }) => it.name === name);
         const kind = secret ? `secret generic ${secret.secretName}` : `configmap ${configMap.name}`;
         for (const { key, path } of (secret ?? configMap).items) {
-          expect(operations).to.match(new RegExp(`${kind} [^;]*--from-file=${key}=`));
+          expect(deploying).to.match(new RegExp(`${kind} [^;]*--from-file=${key}=`));
           paths.push(`${mount?.mountPath}/${path}`);
         }
       }

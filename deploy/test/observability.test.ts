@@ -156,7 +156,7 @@ describe('The monitoring of the service', () => {
     expect(lines).to.have.length.above(15);
     expect(reasons).to.have.length.above(4);
     expect(parts).to.have.length.above(2);
-    const pages = ['docs/operations.md', 'docs/authentication.md'].map((it) => join(root, it));
+    const pages = ['docs/observing.md', 'docs/authentication.md'].map((it) => join(root, it));
     const sources = filesBelow(join(root, 'packages')).filter((it) => /\/src\/.*\.ts$/.test(it));
     const printed = [...pages, ...sources].map((file) => readFileSync(file, 'utf8')).join('');
     const named = [...lines.map((it) => it.slice(1, -1)), ...reasons, ...parts];
@@ -164,10 +164,10 @@ describe('The monitoring of the service', () => {
     expect(unknown).to.deep.equal([]);
   });
 
-  it('has every metric of the service in docs/operations.md', () => {
+  it('has every metric of the service in docs/observing.md', () => {
     const own = names().filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map(familyOf));
-    for (const family of families) expect(read('docs/operations.md')).to.include(`\`${family}\``);
+    for (const family of families) expect(read('docs/observing.md')).to.include(`\`${family}\``);
   });
 });
 

@@ -152,8 +152,8 @@ describe('Hosts that are shown', () => {
   }
 });
 
-describe('The options to which docs/databases.md gives fixed values', () => {
-  const page = readFileSync(new URL('../../../../docs/databases.md', import.meta.url), 'utf8');
+describe('The options to which docs/mongodb.md gives fixed values', () => {
+  const page = readFileSync(new URL('../../../../docs/mongodb.md', import.meta.url), 'utf8');
   const [, section = ''] = page.split('### The connection string of MongoDB');
   const [options = ''] = section.split('\n#');
   const rows = [...options.matchAll(/`([a-z]\w+)=(false|\d+)`/g)];

@@ -13,7 +13,7 @@ import { expect } from 'chai';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
-/** In `docs/databases.md`. */
+/** In `docs/postgresql.md`. */
 const MAX_BACKENDS = 16;
 /** One is added every 50 ms: for longer than an insert is waited for before it is repeated. */
 const PLANTS = 80;

@@ -22,7 +22,7 @@ import { Terminal } from '../support/terminal.js';
 
 /** Except that a busy machine makes the database slow, or later reachable than a check waits. */
 const WARNING = /"level":"warn"(?!.*is (?:slow|not reachable))/;
-const PAGE = 'docs/databases.md';
+const PAGE = 'docs/mongodb.md';
 const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
 
 describe('MongoDB in production', () => {

@@ -12,7 +12,7 @@ import { snippet } from '../support/snippet.js';
 
 const PASSWORD = 'choose-a-password';
 
-describe('The statements of docs/databases.md', function () {
+describe('The statements of docs/postgresql.md', function () {
   this.timeout(60_000);
   let server: PostgresqlServer;
 
@@ -20,7 +20,7 @@ describe('The statements of docs/databases.md', function () {
     needsPostgresql.call(this);
     server = await PostgresqlServer.start();
     await server.run('DROP ROLE plant_store');
-    const [inServer, inDatabase] = snippet('docs/databases.md', 'CREATE ROLE').split(
+    const [inServer, inDatabase] = snippet('docs/postgresql.md', 'CREATE ROLE').split(
       '\\connect plants\n',
     );
     for (const statement of (inServer ?? '').trim().split('\n')) await server.run(statement);
@@ -44,17 +44,17 @@ describe('The statements of docs/databases.md', function () {
     expect(check.stdout()).to.match(/^database \(postgresql\): ready$/m);
     const service = await serve(env);
     expect((await createPlant(service.address, 1, 'Monstera')).status).to.equal(200);
-    const select = snippet('docs/databases.md', 'SELECT id');
+    const select = snippet('docs/postgresql.md', 'SELECT id');
     const monstera = { id: '1', name: 'Monstera', tag: null };
     expect(await query(ofService(), select)).to.deep.equal([monstera]);
     expect((await createPlant(service.address, 2, 'U+0000: \0')).status).to.equal(200);
     const escaped = { name: 'U+0000: \\0', tag: null };
-    const find = snippet('docs/databases.md', 'SELECT name');
+    const find = snippet('docs/postgresql.md', 'SELECT name');
     expect(await query(ofService(), find)).to.deep.equal([escaped]);
   });
 
   it('let the server end the backends of lost connections after a minute', async () => {
-    await query(uriOf('postgres', server.password), snippet('docs/databases.md', 'ALTER ROLE'));
+    await query(uriOf('postgres', server.password), snippet('docs/postgresql.md', 'ALTER ROLE'));
     const settings = `SELECT current_setting('tcp_keepalives_' || name) AS value
       FROM unnest(ARRAY['idle', 'interval', 'count']) AS name`;
     expect(await query(ofService(), settings)).to.deep.equal(

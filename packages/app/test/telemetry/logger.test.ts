@@ -153,8 +153,8 @@ describe('The log', () => {
     }
   });
 
-  it('has its error lines explained in docs/operations.md', () => {
-    const page = new URL('../../../../../docs/operations.md', import.meta.url);
+  it('has its error lines explained in docs/observing.md', () => {
+    const page = new URL('../../../../../docs/observing.md', import.meta.url);
     const operations = readFileSync(page, 'utf8');
     const folder = new URL('../../../src/', import.meta.url);
     const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -9,7 +9,7 @@ const ADMINISTRATOR = 'administrator';
 /** The connection string needs another spelling of it. */
 const PASSWORD = 'a pass/word';
 
-/** The permissions that docs/databases.md asks for. */
+/** The permissions that docs/mongodb.md asks for. */
 const DOCUMENTED = [{ role: 'readWrite', db: 'plant-store' }];
 
 /** The subject of the client certificate, as MongoDB writes it. */
@@ -28,7 +28,7 @@ export interface SecureMongodOptions {
 /**
  * A replica set of one node on loopback with TLS and authentication.
  *
- * Two users have the permissions that docs/databases.md asks for: `plant-store`, with a password, and
+ * Two users have the permissions that docs/mongodb.md asks for: `plant-store`, with a password, and
  * the subject of the client certificate. A third one, `guest`, has the same password and no permissions.
  */
 export class SecureMongod {
