@@ -57,6 +57,12 @@ export function checkHttp(request: IncomingMessage): void {
   }
 }
 
+/** Returns whether a valid request waits for `100 Continue`. RFC 9110 section 10.1.1: in HTTP/1.0, or without a body, none does. */
+export function expectsContinue(request: IncomingMessage): boolean {
+  const { headers, httpVersion } = request;
+  return headers.expect !== undefined && httpVersion === '1.1' && hasUnreadBody(request);
+}
+
 function malformed(rule: string): RequestError {
   return new RequestError('MALFORMED_REQUEST', rule);
 }

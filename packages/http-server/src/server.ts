@@ -1,17 +1,19 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { ArrivingRequest } from './arriving-request.js';
 import { Connection } from './connection.js';
 import { drain } from './drain.js';
 import { EventLoopTurn } from './event-loop-turn.js';
-import { checkHttp, MAX_HEADERS, offersUpgrade } from './http-rules.js';
+import { checkHttp, expectsContinue, MAX_HEADERS, offersUpgrade } from './http-rules.js';
 import { LingeringResponse } from './lingering-response.js';
 import { sendRefusal, textOf } from './refusal.js';
 import { plainRefusal, type Refusal, type RequestError } from './request-error.js';
 import { WaitingWeight } from './waiting-weight.js';
-
-/** What serves the requests that are not refused: for example, `app.callback()` of Koa, Express or Hono. */
-export type RequestHandler = (request: ArrivingRequest, response: LingeringResponse) => unknown;
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -27,11 +29,11 @@ export interface ServerOptions {
    * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws at once, and
    * reports it. If the headers could not be read, only the socket of the request is known. By default, a text.
    */
-  readonly refuse?: (cause: unknown, request: ArrivingRequest) => Refusal;
+  readonly refuse?: (cause: unknown, request: IncomingMessage) => Refusal;
 }
 
 /** A server that can be stopped without losing a request. */
-export interface DrainableServer extends Server<typeof ArrivingRequest> {
+export interface DrainableServer extends Server {
   /**
    * Stops: accepts waiting connections, responds to every request that has arrived, and closes each connection after its
    * last response. Closes idle ones once a second, and all others after the time limit. Resolves when all are closed.
@@ -47,9 +49,13 @@ const CHECK_INTERVAL_MS = 500;
  * requests of a connection one after the other. It does not accept upgrades: for WebSockets, use a
  * plain `http.createServer`.
  *
+ * @param handle Serves the requests that are not refused: for example, `app.callback()` of Koa.
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
-export function createServer(handle: RequestHandler, options: ServerOptions = {}): DrainableServer {
+export function createServer(
+  handle: RequestListener,
+  options: ServerOptions = {},
+): DrainableServer {
   const { refuse = plainRefusal } = options;
   const server = createNodeServer(options);
   const connections = new Map<Socket, Connection>();
@@ -87,9 +93,7 @@ export function createServer(handle: RequestHandler, options: ServerOptions = {}
     if (!mayBegin) return;
     try {
       checkHttp(request);
-      // RFC 9110 section 10.1.1: a client of HTTP/1.0 does not wait.
-      if (request.headers.expect && request.httpVersion === '1.1')
-        request.continueThrough(response);
+      if (expectsContinue(request)) request.continueThrough(response);
       handle(request, response);
     } catch (cause) {
       connection.closeAfter(response);

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import {
+  createServer,
+  type DrainableServer,
+  RequestError,
+  type ServerOptions,
+} from '@plant-store/http-server';
+
+/** Servers on the loopback interface, and their clients. */
+export class Loopback {
+  readonly #closing: (() => unknown)[] = [];
+
+  /** Starts a server on a free port. */
+  async start(handle: RequestListener, options?: ServerOptions): Promise<DrainableServer> {
+    const server = createServer(handle, options);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    this.#closing.push(async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    });
+    return server;
+  }
+
+  /** Opens a connection to a server. Resolves with both ends. Not for concurrent calls. */
+  async client(server: Server): Promise<{ socket: Socket; accepted: Socket }> {
+    const socket = this.#connect(server).setEncoding('latin1');
+    const [[accepted]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
+    return { socket, accepted };
+  }
+
+  /** Connects many clients together, which each send a request. Resolves when all have received a response. */
+  async connectMany(server: Server, clients: number, text: string): Promise<void> {
+    const sockets = Array.from({ length: clients }, () => this.#connect(server));
+    const responses = sockets.map((socket) => once(socket, 'data'));
+    for (const socket of sockets) socket.write(text);
+    await Promise.all(responses);
+  }
+
+  #connect(server: Server): Socket {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    this.#closing.push(() => socket.destroy());
+    return socket;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closing.splice(0).reverse()) await close();
+  }
+}
+
+/** Returns what starts servers in the tests of a suite, and closes them after each. */
+export function useLoopback(): Loopback {
+  const loopback = new Loopback();
+  afterEach(() => loopback.close());
+  return loopback;
+}
+
+/** Reads the body of a request, then responds with its length, or with the status of the error that broke it off. */
+export const responding: RequestListener = async (request, response) => {
+  let length = 0;
+  try {
+    for await (const chunk of request) length += chunk.length;
+    response.end(`${length}`);
+  } catch (error) {
+    response.writeHead(error instanceof RequestError ? error.status : 500).end();
+  }
+};
+
+/** Returns a promise, and what resolves it. */
+export function signal() {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => (give = resolve));
+  return { given, give: () => give() };
+}
+
+/** Resolves when the condition is true. It is checked in each turn of the event loop. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate);
+}
+
+/** Resolves when the client has received the heads of this many responses. */
+export async function responded(socket: Socket, responses = 1): Promise<void> {
+  let begun = 0;
+  for (let tail = ''; begun < responses; ) {
+    const parts = (tail + (await once(socket, 'data'))[0]).split('HTTP/1.1 200 OK');
+    begun += parts.length - 1;
+    tail = parts.at(-1)?.slice(-14) ?? '';
+  }
+}
+
+/** Returns the bytes of a request without a body. */
+export const get = (path: string, headers = ''): string =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+
+/** Returns the head of a request, and the beginning of its body. */
+export const post = (headers: string, body = ''): string =>
+  `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n${body}`;
