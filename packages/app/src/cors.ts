@@ -1,8 +1,9 @@
 import type KoaApplication from 'koa';
 
 /**
- * Resolves with an application around this one, for pages of these origins, which may send any header: tracers and SDKs add
- * their own. Cookies are never involved. Source: Fetch Standard, "HTTP extensions".
+ * Resolves with an application around this one, for pages of these origins. They may send any header, since tracers and SDKs
+ * add their own, and credentials, since a proxy in front may need its cookies; here, no cookie has an effect. Source: Fetch
+ * Standard, "HTTP extensions".
  */
 export async function withCors(
   app: KoaApplication,
@@ -19,6 +20,7 @@ export async function withCors(
     cors({
       origin: (ctx) => origins.find((origin) => origin === ctx.get('Origin')) ?? '',
       allowMethods: 'POST',
+      credentials: true,
       exposeHeaders: 'X-Request-Id,WWW-Authenticate,Retry-After,Allow',
       // In seconds; the longest that Chromium caches a preflight response.
       maxAge: 7200,

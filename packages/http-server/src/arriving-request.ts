@@ -51,8 +51,9 @@ export class ArrivingRequest extends IncomingMessage {
   #append(joined: Buffer, chunk: Buffer): void {
     const isFirst = joined.length === this.#joinedLength;
     const room = isFirst ? Buffer.alloc(JOINED_BYTES) : joined;
-    if (isFirst) joined.copy(room);
-    chunk.copy(room, this.#joinedLength);
+    if (isFirst) room.set(joined);
+    // Deno's chunks are no `Buffer`, and have no `copy`.
+    room.set(chunk, this.#joinedLength);
     this.#joined = room;
   }
 

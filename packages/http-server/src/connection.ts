@@ -2,14 +2,8 @@ import type { Socket } from 'node:net';
 
 import type { EventLoopTurn } from './event-loop-turn.js';
 import type { LingeringResponse } from './lingering-response.js';
-import { RequestError, type RequestErrorCode } from './request-error.js';
+import { type RequestError, requestErrorOf } from './request-error.js';
 import { type WaitingWeight, weightOf } from './waiting-weight.js';
-
-/** The failures for Node.js's error codes. Any other means a malformed request, or a socket that can send no response. */
-const CODES: ReadonlyMap<string, RequestErrorCode> = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
-  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
-]);
 
 /** How long a client may take to read the response to invalid HTTP before its connection is cut off. */
 const CLOSE_GRACE_MS = 500;
@@ -94,8 +88,7 @@ export class Connection {
     socket.pause();
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const code = CODES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST';
-    const failure = new RequestError(code, undefined, { cause });
+    const failure = requestErrorOf(cause);
     const owed = this.#lastOwed;
     const isBodyArriving = this.#last?.req.complete === false;
     if (isBodyArriving && owed) {

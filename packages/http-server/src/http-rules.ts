@@ -11,7 +11,7 @@ export function offersUpgrade({ headers }: IncomingMessage): boolean {
   return UPGRADE.test(connection) || UPGRADE.test(`${proxyConnection}`);
 }
 
-/** The maximum number of headers in a request. The limit of 16 KiB ignores separators: 60 KB of short headers would use 400 KiB. */
+/** The maximum number of headers in a request. Node.js's limit of 16 KiB ignores separators: 60 KB of short headers would use 400 KiB. */
 export const MAX_HEADERS = 1000;
 
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */

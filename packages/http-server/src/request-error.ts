@@ -22,6 +22,22 @@ export class RequestError extends Error {
   }
 }
 
+/** The codes for Node.js's errors. Any other means a malformed request, or a socket that can send no response. */
+const CODES: ReadonlyMap<string, RequestErrorCode> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
+]);
+
+/** Returns the error for one of Node.js's. Its parser's have a reason, which names the broken rule but repeats nothing. */
+export function requestErrorOf(
+  cause: NodeJS.ErrnoException & { readonly reason?: string },
+): RequestError {
+  const code = CODES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST';
+  const [, message] = ERRORS[code];
+  const isRule = code === 'MALFORMED_REQUEST' && cause.reason !== undefined;
+  return new RequestError(code, isRule ? `${message}: ${cause.reason}` : message, { cause });
+}
+
 /** The response to a request that is refused before its handler. The server adds `Content-Length`, `Date` and `Connection`. */
 export interface Refusal {
   readonly status: number;

@@ -148,8 +148,6 @@ function createNodeServer(options: ServerOptions) {
   const server = createHttpServer({
     IncomingMessage: ArrivingRequest,
     ServerResponse: LingeringResponse,
-    // Limits the request line and all headers together. Node.js does not count separators.
-    maxHeaderSize: 16_384,
     requireHostHeader: false,
     headersTimeout: positiveInteger('headersTimeout', options.headersTimeout ?? 10_000),
     requestTimeout: positiveInteger('requestTimeout', options.requestTimeout ?? 15_000),

@@ -65,6 +65,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
         response,
         VARY,
         `access-control-allow-origin: ${origin}`,
+        'access-control-allow-credentials: true',
         'access-control-allow-methods: POST',
         'access-control-max-age: 7200',
       );
@@ -86,6 +87,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
           await exchange(service().port, bytes, expected),
           VARY,
           `access-control-allow-origin: ${SHOP}`,
+          'access-control-allow-credentials: true',
           'access-control-expose-headers: X-Request-Id,WWW-Authenticate,Retry-After,Allow',
         );
       });

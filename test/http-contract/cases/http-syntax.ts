@@ -1,11 +1,19 @@
 import { expect } from 'chai';
-import { creating, creatingWith, exchange, groups, sending } from '../support/cases.js';
-import type { Expected } from '../support/check-response.js';
-import { fieldValues } from '../support/raw-connection.js';
+import {
+  creating,
+  creatingWith,
+  exchange,
+  expectService,
+  groups,
+  sending,
+} from '../support/cases.js';
+import { checkResponse, type Expected } from '../support/check-response.js';
+import { fieldValues, RawConnection } from '../support/raw-connection.js';
 import {
   CHUNKED,
   create,
   type FieldValue,
+  headOf,
   lines,
   MARK,
   type Parts,
@@ -18,6 +26,9 @@ const CLOSED = { connection: 'close' } as const;
 const KEPT = { connection: 'keep-alive' } as const;
 const MALFORMED: Expected = { error: 4000, ...CLOSED };
 const refusedWith = (says: string): Expected => ({ error: 4000, says });
+/** The reason of Node's parser, of which this word is the same in all versions. */
+const reason = (word: string) =>
+  new RegExp(`^the request is not valid HTTP/1.1 \\(RFC 9112\\): .*\\b${word}\\b`, 'i');
 
 /** Cases of a valid body in chunks, with these fields. */
 const withCoding = (values: readonly FieldValue[], expected?: Expected, parts?: Parts) =>
@@ -37,18 +48,22 @@ describe('HTTP syntax', () => {
   const service = useSharedService();
   const group = groups(service);
 
+  const [method, target] = [
+    { error: 4000, says: reason('method') },
+    { error: 4000, says: reason('url') },
+  ];
   const version = refusedWith('the version must be HTTP/1.1 or HTTP/1.0');
   group(
     'A request line that is not valid is a 4000',
     sending('only a method', lines('POST', HOST), 4000),
     sending('no version', lines('POST /plants', HOST), 4000),
-    sending('an unknown method', lines(`${MARK.toUpperCase()} /plants HTTP/1.1`, HOST), 4000),
-    sending('a target without a leading slash', lines('POST plants HTTP/1.1', HOST), 4000),
-    sending('a TLS handshake', lines(handshake, HOST), 4000),
+    sending('an unknown method', lines(`${MARK.toUpperCase()} /plants HTTP/1.1`, HOST), method),
+    sending('a target without a leading slash', lines('POST plants HTTP/1.1', HOST), target),
+    sending('a TLS handshake', lines(handshake, HOST), method),
     sending('the version 2.0', lines('POST /plants HTTP/2.0', HOST), version),
   );
 
-  const says = 'the request is not valid HTTP/1.1 (RFC 9112)';
+  const says = reason('header');
   const withLine = (title: string, line: string) =>
     sending(title, lines('POST /plants HTTP/1.1', HOST, line), { ...MALFORMED, says });
   group(
@@ -130,7 +145,7 @@ describe('HTTP syntax', () => {
   const requestId = 'broken-chunk';
   const framing = { ...CHUNKED, 'x-request-id': requestId };
   const broken = (title: string, body: string) =>
-    creating(title, { body, headers: framing }, { ...MALFORMED, requestId });
+    creating(title, { body, headers: framing }, { ...MALFORMED, requestId, says: reason('.+') });
   group(
     'Chunks that are not valid are a 4000',
     broken('a size that is not a number', `${MARK}\r\n`),
@@ -138,6 +153,15 @@ describe('HTTP syntax', () => {
     broken('data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`),
     broken('a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`),
   );
+
+  it('An invalid chunk that arrives after the headers is a 4000 with the reason, too', async () => {
+    using connection = await RawConnection.open(service().port);
+    using other = await RawConnection.open(service().port);
+    connection.send(headOf({ headers: framing }));
+    await expectService(other);
+    connection.send(Buffer.from(`${MARK}\r\n`));
+    checkResponse(await connection.response(), { ...MALFORMED, says: reason('chunk') });
+  });
 
   const expectation = refusedWith('Expect must be 100-continue');
   const elsewhere = lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`);

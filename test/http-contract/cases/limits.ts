@@ -35,6 +35,14 @@ const TOO_LARGE: Expected = { error: 4003, toOperation: true };
 const CLOSES: Expected = { ...TOO_LARGE, connection: 'close' };
 const LARGE_HEAD: Expected = { error: 4310, connection: 'close' };
 
+/** The headers that Azure's authentication adds. */
+const ACCESS_PROXY = {
+  'x-ms-client-principal': 'e'.repeat(6000),
+  'x-ms-token-aad-id-token': 'e'.repeat(4000),
+  'x-ms-token-aad-access-token': 'e'.repeat(4000),
+  'x-ms-token-aad-refresh-token': 'e'.repeat(3000),
+};
+
 describe('Size', () => {
   const service = useSharedService();
   const group = groups(service);
@@ -100,6 +108,21 @@ describe('Size', () => {
       }
     });
   }
+});
+
+describe("Size with Node.js's own limit of headers raised", () => {
+  const service = useSharedService({ NODE_OPTIONS: '--max-http-header-size=65536' });
+  const limited =
+    'the request must have at most 1000 headers, and 65536 bytes of request line and headers';
+
+  groups(service)(
+    'of request line and fields',
+    creating('17 KB of fields that an access proxy adds are fine', { headers: ACCESS_PROXY }),
+    sending('70,000 bytes are a 4310', create({ headers: { 'x-f': 'x'.repeat(70_000) } }), {
+      ...LARGE_HEAD,
+      says: limited,
+    }),
+  );
 });
 
 describe('A body larger than the buffers of Node.js, in small chunks,', () => {

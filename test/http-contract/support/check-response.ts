@@ -30,7 +30,7 @@ export interface Expected {
   readonly toHead?: boolean;
   readonly requestId?: string;
   readonly allow?: readonly string[];
-  readonly says?: string;
+  readonly says?: string | RegExp;
   /** The fields of a NewPlant that the message names, exactly. */
   readonly names?: readonly string[];
   readonly connection?: 'close' | 'keep-alive';
@@ -104,7 +104,8 @@ function checkError(response: ReceivedResponse, expected: Expected): void {
   expect(message).to.match(/^\S[^\r\n]{5,}$/);
   expect(message).not.to.match(/node:|node_modules|\.[jt]s\b|\bat \w+ \(|HPE_|Error\b/);
   expectNoEcho(response);
-  if (expected.says !== undefined) expect(message).to.equal(expected.says);
+  if (expected.says instanceof RegExp) expect(message).to.match(expected.says);
+  else if (expected.says !== undefined) expect(message).to.equal(expected.says);
   if (expected.names !== undefined) {
     const named = ['id', 'name', 'tag'].filter((it) => new RegExp(`\\b${it}\\b`).test(message));
     expect(named, message).to.deep.equal(expected.names);

@@ -20,8 +20,8 @@ export function readBody(limit: number): Step {
     onerror(error) {
       const status = 'status' in error ? error.status : undefined;
       if (status === 413) throw tooLarge(limit);
-      // The client has gone.
-      throw status === 400 ? new HttpError('MALFORMED_REQUEST') : error;
+      // The parser's own error: the client has gone. One of the server names the rule that the body breaks.
+      throw status === 400 && 'type' in error ? new HttpError('MALFORMED_REQUEST') : error;
     },
   }) as unknown as Step;
   return function read(ctx, next) {

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import { type CreateFailure, failuresOfCreate } from '@plant-store/plant-json';
 
 /** The response to a failed request. Stable across releases. */
@@ -59,7 +60,7 @@ export const failures = {
   ),
   HEADERS_TOO_LARGE: failure(
     4310,
-    'the request must have at most 1000 headers, and 16 KiB of request line and headers',
+    `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
   ),
   INTERNAL: ofCreate(create.INTERNAL, { ours: true }),
   STORE_UNAVAILABLE: failure(
