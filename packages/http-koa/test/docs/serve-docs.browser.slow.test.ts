@@ -1,7 +1,7 @@
+import { type Browser, launchChromium } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { Embedding, TOKEN } from '../support/embedding.js';
 import { faintTexts, overflowing } from '../support/readability.js';
-import { type Browser, launchChromium } from './support/chromium.js';
 
 const PLANT = '{"id": 2, "name": "Bellis"}';
 

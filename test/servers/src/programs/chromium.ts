@@ -1,10 +1,7 @@
 import { createRequire } from 'node:module';
-import {
-  findProgram,
-  type MochaContext,
-  skipWithout,
-  slowPackage,
-} from '@plant-store/test-servers/programs';
+import { findProgram } from './find-program.js';
+import { type MochaContext, skipWithout } from './skip-without.js';
+import { slowPackage } from './slow-package.js';
 
 /** Options that stop Chromium's own requests to servers of Google. */
 const QUIET = [
