@@ -154,7 +154,7 @@ describe('Hosts that are shown', () => {
 
 describe('The options to which docs/mongodb.md gives fixed values', () => {
   const page = readFileSync(new URL('../../../../docs/mongodb.md', import.meta.url), 'utf8');
-  const [, section = ''] = page.split('### The connection string of MongoDB');
+  const [, section = ''] = page.split('## The connection string');
   const [options = ''] = section.split('\n#');
   const rows = [...options.matchAll(/`([a-z]\w+)=(false|\d+)`/g)];
 

@@ -30,7 +30,7 @@ export async function check(process: OwnProcess): Promise<number> {
   // An outage is reported below.
   const tokens = await verifier.open(() => undefined);
   const reached = await Promise.all([
-    report(process, `database (${store.name})`, plants, store.variables),
+    report(process, `store (${store.name})`, plants, store.variables),
     report(process, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
   // If a server hangs, this takes several seconds, so it is not awaited: the caller exits the process.

@@ -26,7 +26,7 @@ describe('The service on MongoDB', () => {
       'plant_store_storage_reachable 0',
     ]);
     await server.restart();
-    await service.printed(/MONGODB_URI: the store is reachable/);
+    await service.printed(/MONGODB_URI: the database is reachable/);
     expect(await probe('/readyz')).to.equal(200);
     while (!(await metricsOf(service)).includes('plant_store_storage_reachable 1'));
     // On a busy machine, a create may take longer than its deadline.
