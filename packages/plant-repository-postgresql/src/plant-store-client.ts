@@ -10,8 +10,7 @@ import {
 } from 'pg';
 import { requireChannelBinding } from './channel-binding.js';
 
-/** The code of notices that are not warnings. */
-const NO_WARNING = '00000';
+const WAIT_CANCELLED = 'an administrator cancelled the wait for a standby';
 
 /** A statement and its parameters. */
 export interface Statement {
@@ -30,8 +29,8 @@ interface PlantStoreClientConfig extends Omit<ClientConfig, 'stream'> {
 
 /** A client that knows whether a commit has reached the standbys. */
 export class PlantStoreClient extends Client {
-  /** Whether the server has warned during the statement. */
-  #hasWarned = false;
+  /** Whether an administrator has ended the statement's wait for the standbys. */
+  #waitIsCancelled = false;
   readonly #socket: Socket;
   readonly #refusalOf: ((error: Error | null) => Error | null) | undefined;
 
@@ -39,9 +38,9 @@ export class PlantStoreClient extends Client {
     const socket = config.stream();
     super({ ...config, stream: () => socket });
     this.#socket = socket;
-    // One listener for all statements. `where` is the function that reports it, such as a trigger. A commit has none.
-    this.on('notice', ({ code, where }: Pick<DatabaseError, 'code' | 'where'>) => {
-      this.#hasWarned ||= code !== NO_WARNING && where === undefined;
+    // One listener for all statements. Only this function of the server warns about a commit, in the language of the server.
+    this.on('notice', ({ routine }: Pick<DatabaseError, 'routine'>) => {
+      this.#waitIsCancelled ||= routine === 'SyncRepWaitForLSN';
     });
     if (config.enableChannelBinding) {
       this.#refusalOf = requireChannelBinding(this.connection, () => socket.destroy());
@@ -49,16 +48,15 @@ export class PlantStoreClient extends Client {
   }
 
   /**
-   * Runs a statement whose commit must be durable: an insert, or a read that flushes what it returns. Rejects when the
-   * server warns: it does so when an administrator ends its wait for the standbys, and then reports a commit that no
-   * standby may have.
+   * Runs a statement whose commit must be durable: an insert, or a read that flushes what it returns. Rejects when an
+   * administrator ends its wait for the standbys: the server then only warns, and reports a commit that no standby may have.
    */
   runDurably<Row extends QueryResultRow>({ text, values, name }: Statement) {
-    this.#hasWarned = false;
+    this.#waitIsCancelled = false;
     return new Promise<QueryResult<Row>>((resolve, reject) => {
       const query = new Query<Row>(text, [...values], (error, result) => {
         if (error) reject(error);
-        else if (this.#hasWarned) reject(new Error('the server sent a warning about the commit'));
+        else if (this.#waitIsCancelled) reject(new Error(WAIT_CANCELLED));
         else resolve(result);
       });
       // An object with the name would be copied, which takes as long as the rest of this.

@@ -27,14 +27,14 @@ interface Meaning {
  */
 // biome-ignore format: a table
 const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
+  [/^54000 GetNew(?:TransactionId|MultiXactId)/, { finding: 'unusable', sentence: 'the server assigns no more transaction ids: vacuum its databases' }],
   // An administrator's constraints, triggers and row-level security; limits of size.
   [/^(?:2[01237]|2F|3[89]|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused', inBatch: 'batch refused' }],
   // PL/pgSQL's RAISE may name any code. An error of the classes left out passes.
   [/^(?!40|53|55|57)\w+ exec_stmt_raise/, { finding: 'plant refused', inBatch: 'batch refused' }],
-  // A permission, which may be missing in a trigger of one plant.
-  [/^42501/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
-  // An administrator's trigger that fails, perhaps for one plant: for example, its own table or column is missing.
+  // An administrator's trigger that fails, perhaps for one plant: for example, its own table, column or permission is missing.
   [/^(?:0A|3D|3F|42|55000).* \(trigger\)$/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a trigger of the table plants fails' }],
+  [/^42501/, { finding: 'unusable', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
   // A lock timeout: another session may hold a row with the same id.
   [/^55P03/, { finding: 'not now', alone: 'id may exist', inBatch: 'batch refused' }],
   // User, password, host.

@@ -11,10 +11,11 @@ const PERHAPS = ['server conn crashed?', 'query timeout', 'insufficient data lef
 
 /** Codes, and a function of the server, by what they mean. */
 const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
-  'plant refused': `21000, 22021, 23505, 38000, P0001, 42501 ExecWithCheckOptions,
+  'plant refused': `21000, 54000 index_form_tuple, 22021, 23505, 38000, P0001, 42501 ExecWithCheckOptions,
     ZZ001 exec_stmt_raise trigger, 42501 exec_stmt_raise trigger, 58000 exec_stmt_raise trigger`,
   'credentials refused': '28P01',
-  unusable: '3D000, 42501, 55000, 42703 exec_eval_datum trigger, 42P01 parserOpenTable trigger',
+  unusable: `3D000, 42501, 55000, 54000 GetNewTransactionId, 54000 GetNewMultiXactId,
+    42501 aclcheck_error trigger, 42703 exec_eval_datum trigger, 42P01 parserOpenTable trigger`,
   'not now': `25006, 26000, 40P01, 42703, 42P05, 53300, 55P03, 57014, 57P05, 57P03,
     40001 exec_stmt_raise trigger`,
   unknown: '08006, 40003, 57P01, XX000, ZZ001',
@@ -50,6 +51,13 @@ describe('An error of PostgreSQL', () => {
   it('says that the disk is full', () => {
     const { message } = withoutPlant(databaseError('53100')) as Error;
     expect(message).to.equal('the disk of the database is full (53100)');
+  });
+
+  it('of a trigger that lacks a permission is not one that the check names', () => {
+    const ofTable = withoutPlant(databaseError('42501', '', 'aclcheck_error'));
+    const ofTrigger = withoutPlant(databaseError('42501', '', 'aclcheck_error', 'in a function'));
+    expect(`${ofTable}`).to.include('plant-store check names it');
+    expect(`${ofTrigger}`).to.include('a trigger of the table plants fails (42501)');
   });
 
   it('ends a connection that may lead to another server now', () => {

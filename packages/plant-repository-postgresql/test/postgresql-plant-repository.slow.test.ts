@@ -9,6 +9,7 @@ import {
   type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
+import { skipWithout } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
@@ -205,6 +206,41 @@ describeOnPostgresql('a store, when the server is slow', function () {
     } finally {
       await exporting.close();
       await standby.stop();
+    }
+  });
+});
+
+describeOnPostgresql('A server that runs out of transaction ids', function () {
+  this.timeout(60_000);
+  let server: PostgresqlServer;
+
+  startServer((started) => {
+    server = started;
+    return server.createTable('plant_store');
+  });
+
+  it('keeps plants while it warns; when it refuses them, the reason is to vacuum', async function () {
+    if (!server.hasProgram('pg_resetwal')) {
+      skipWithout(this, 'no pg_resetwal: install the server instead of downloading it');
+    }
+    // A slot that nobody reads holds the vacuum back.
+    await server.run('ALTER SYSTEM SET wal_level = logical');
+    await server.kill();
+    await server.restart();
+    await server.run(`SELECT pg_create_logical_replication_slot('unread', 'pgoutput')`);
+    const repository = postgresqlPlantRepository({ uri: server.uri('plant_store') });
+    const add = (id: bigint) => repository.add(newPlant({ id, name: 'Monstera' }), 30_000);
+    try {
+      await server.leaveTransactions(30_000_000);
+      await Promise.all([add(1n), add(2n)]);
+      await rejects(add(1n), { code: 'PLANT_ID_TAKEN' });
+      await server.leaveTransactions(2_000_000);
+      await rejects(add(3n), {
+        code: 'STORE_UNAVAILABLE',
+        message: /vacuum its databases \(54000\)/,
+      });
+    } finally {
+      await repository.close();
     }
   });
 });

@@ -47,6 +47,11 @@ const WORKS: Readonly<Record<string, string>> = {
   'a trigger that warns': `${CREATE_TABLE};
     CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE WARNING ''new''; RETURN NEW; END';
     CREATE TRIGGER warn BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION warn()`,
+  'a default that makes the server warn': `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS},
+    warned boolean DEFAULT pg_cancel_backend(0))`,
+  'a required column that a trigger fills': `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL);
+    CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.owner := ''me''; RETURN NEW; END';
+    CREATE TRIGGER own BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION own()`,
   'row-level security and policies': `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
     CREATE POLICY all_plants ON plants USING (true)`,
 };
@@ -78,6 +83,11 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
   ],
   'a further column that is required': [
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL)`,
+    /the column owner of the table plants is NOT NULL\. Let it be null/,
+  ],
+  'a further column that is required, and a foreign key of another table': [
+    `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL);
+     CREATE TABLE orders (plant bigint REFERENCES plants (id))`,
     /the column owner of the table plants is NOT NULL\. Let it be null/,
   ],
   'a rule that discards inserts': [
