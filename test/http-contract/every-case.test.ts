@@ -18,7 +18,7 @@ import { stopSharedServices, useSharedService } from './support/service.js';
 
 after(stopSharedServices);
 
-describe('The interface description', () => {
+describe('The OpenAPI description', () => {
   const service = useSharedService();
 
   it('does not list a response that differs from it', async () => {

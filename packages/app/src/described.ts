@@ -5,7 +5,7 @@ import type { ServiceValues } from './configuration/configuration.js';
 
 type Addresses = Pick<ServiceValues, 'BASE_PATH' | 'PUBLIC_URL' | 'HOST' | 'PORT'>;
 
-/** Returns what the interface description says about a service with these settings. */
+/** Returns what the OpenAPI description says about a service with these settings. */
 export function described({ BASE_PATH, PUBLIC_URL, HOST, PORT }: Addresses): DescriptionOptions {
   const localUrl = PORT === 0 ? undefined : urlOf(HOST, PORT);
   return { basePath: BASE_PATH, publicUrl: PUBLIC_URL, localUrl, build };

@@ -22,7 +22,7 @@ Commands:
   check      validate the configuration, and connect to the store and the issuer
   ready      check whether the running service is ready
   token      print a new random token, followed by its digest
-  openapi    print the interface description as JSON
+  openapi    print the OpenAPI description as JSON
 
 Options:
   --help     print this text
@@ -88,8 +88,8 @@ const commands: Readonly<Record<string, Command>> = {
     return print(process, `${token}\n${tokenDigest(token)}\n`);
   },
   async openapi(process) {
-    const { interfaceDescription } = await import('@plant-store/http-koa');
-    const description = interfaceDescription(described(readSettings(serviceSettings, process.env)));
+    const { openApiDescription } = await import('@plant-store/http-koa');
+    const description = openApiDescription(described(readSettings(serviceSettings, process.env)));
     return print(process, `${JSON.stringify(description, null, 2)}\n`);
   },
   help: async (process) => print(process, USAGE),

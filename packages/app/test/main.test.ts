@@ -37,7 +37,7 @@ describe('The plant-store command', () => {
     expect(rest).to.deep.equal([sha256(token), '']);
   });
 
-  it('prints the interface description even if the configuration is otherwise invalid', async () => {
+  it('prints the OpenAPI description even if the configuration is otherwise invalid', async () => {
     const env = { NODE_ENV: 'production', BASE_PATH: '/store/v1', PORT: '8080' };
     const { code, out } = await result(['openapi'], env);
     expect(code).to.equal(0);

@@ -5,7 +5,7 @@ import type { default as KoaApplication, Middleware } from 'koa';
 import { type Admit, authorize } from './create-plant/authorize.js';
 import { createPlant } from './create-plant/create-plant.js';
 import { readBody } from './create-plant/read-body.js';
-import type { DescriptionOptions } from './docs/interface-description.js';
+import type { DescriptionOptions } from './docs/openapi-description.js';
 import { addDocs } from './docs/serve-docs.js';
 import { addHealth } from './health-routes.js';
 import { plainPath, positiveInteger } from './options.js';
@@ -37,7 +37,7 @@ export interface RoutesOptions extends DescriptionOptions {
    * starts after the previous response. 15000 by default.
    */
   readonly requestDeadlineMs?: number;
-  /** Whether the interface description and the docs page are served. True by default. */
+  /** Whether the OpenAPI description and the docs page are served. True by default. */
   readonly docs?: boolean;
 }
 

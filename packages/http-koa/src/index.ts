@@ -8,8 +8,8 @@ export type { Admit } from './create-plant/authorize.js';
 export {
   type Build,
   type DescriptionOptions,
-  interfaceDescription,
-} from './docs/interface-description.js';
+  openApiDescription,
+} from './docs/openapi-description.js';
 export { StoppingError } from './health-routes.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';
 export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';

@@ -1,4 +1,4 @@
-import { interfaceDescription } from '@plant-store/http-koa';
+import { openApiDescription } from '@plant-store/http-koa';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { fieldValues, type ReceivedResponse } from './raw-connection.js';
@@ -12,10 +12,10 @@ interface Described {
   readonly content: Readonly<Record<string, { readonly schema: Reference }>>;
 }
 
-const { paths, components } = interfaceDescription();
+const { paths, components } = openApiDescription();
 const responses: Readonly<Record<string, Described>> = paths['/plants'].post.responses;
 
-/** Makes validators from the interface description only. */
+/** Makes validators from the OpenAPI description only. */
 const ajv = new Ajv2020({
   keywords: ['components', 'headers', 'securitySchemes'],
   formats: {
@@ -25,7 +25,7 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema({ $id: 'description', components }, undefined, true);
 
-/** Checks that the interface description lists a response of the operation: its status, headers and content. */
+/** Checks that the OpenAPI description lists a response of the operation: its status, headers and content. */
 export function expectDescribed(response: ReceivedResponse): void {
   const { status, body } = response;
   const { headers, content } = responses[status] ?? expect.fail(`${status} is not described`);

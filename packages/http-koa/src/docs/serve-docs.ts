@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type Router from '@koa/router';
 import type { RequestState, Step } from '../request/observe.js';
 import { allow } from '../request/respond-to-failures.js';
-import { type DescriptionOptions, interfaceDescription } from './interface-description.js';
+import { type DescriptionOptions, openApiDescription } from './openapi-description.js';
 
 /** Forbids requests to other origins, and all code except the files listed below. */
 const POLICY =
@@ -23,9 +23,9 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
-/** Adds the interface description and the docs pages. Each is read or made at its first request. */
+/** Adds the OpenAPI description and the docs pages. Each is read or made at its first request. */
 export function addDocs(router: Router<RequestState>, options: DescriptionOptions): void {
-  const description = () => interfaceDescription(options);
+  const description = () => openApiDescription(options);
   const page = async () =>
     `${await staticFile('docs.html')}`.replace('{base_path}', options.basePath ?? '');
   const documents = {

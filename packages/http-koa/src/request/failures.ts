@@ -25,7 +25,7 @@ const OUTAGE = { ours: true, ...LATER } as const;
 
 const create = failuresOfCreate('the body');
 
-/** All failures, by the `code` of the error that causes each. The interface description has a sentence for each status. */
+/** All failures, by the `code` of the error that causes each. The OpenAPI description has a sentence for each status. */
 export const failures = {
   MALFORMED_REQUEST: failure(4000, 'the request is not valid HTTP/1.1 (RFC 9112)'),
   BODY_MISSING: failure(4001, 'the body is missing: send a NewPlant as JSON'),

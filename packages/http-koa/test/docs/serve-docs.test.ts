@@ -5,7 +5,7 @@ import { plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { parse } from 'yaml';
-import { interfaceDescription } from '../../src/docs/interface-description.js';
+import { openApiDescription } from '../../src/docs/openapi-description.js';
 import { useEmbedding } from '../support/embedding.js';
 
 const { readFile } = files;
@@ -61,9 +61,7 @@ describe('The docs', () => {
 
   it('serve the description in JSON and YAML, with the base path', async () => {
     const [json, yaml] = [await get('/openapi.json'), await get('/openapi.yaml')];
-    const expected = JSON.parse(
-      JSON.stringify(interfaceDescription({ basePath: '/store', build })),
-    );
+    const expected = JSON.parse(JSON.stringify(openApiDescription({ basePath: '/store', build })));
     expect(JSON.parse(`${json.bytes}`)).to.deep.equal(expected);
     expect(`${json.bytes}`).to.match(/^\{\n {2}"openapi": /);
     expect(parse(`${yaml.bytes}`)).to.deep.equal(expected);

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import {
-  type DescriptionOptions,
-  interfaceDescription,
-} from '../../src/docs/interface-description.js';
+import { type DescriptionOptions, openApiDescription } from '../../src/docs/openapi-description.js';
 import { type Failure, failures } from '../../src/request/failures.js';
 
 const docs = new URL('../../../../../docs/', import.meta.url);
@@ -39,7 +36,7 @@ function described({ required, properties }: Schema): Row[] {
   }));
 }
 
-type Responses = ReturnType<typeof interfaceDescription>['paths']['/plants']['post']['responses'];
+type Responses = ReturnType<typeof openApiDescription>['paths']['/plants']['post']['responses'];
 type Described = Responses[200];
 
 interface Operation {
@@ -52,8 +49,8 @@ const OPERATIONS = {
   'post /plants': [],
 };
 
-describe('The interface description', () => {
-  const description = interfaceDescription({ basePath: '/store/v1' });
+describe('The OpenAPI description', () => {
+  const description = openApiDescription({ basePath: '/store/v1' });
   const text = JSON.stringify(description, null, 2);
   const printed = JSON.parse(text);
   const operations = Object.entries<Record<string, Operation>>(printed.paths).flatMap(
@@ -93,7 +90,7 @@ describe('The interface description', () => {
 
   it('has the public address, or a server variable with a local default', () => {
     const urls = (options: DescriptionOptions) =>
-      interfaceDescription(options).servers.map(({ url, variables }) => [
+      openApiDescription(options).servers.map(({ url, variables }) => [
         url,
         variables?.base_url.default,
       ]);
@@ -109,7 +106,7 @@ describe('The interface description', () => {
   });
 
   it('names its build when it is known', () => {
-    const { info } = interfaceDescription({ build: { version: '2.4.0' } });
+    const { info } = openApiDescription({ build: { version: '2.4.0' } });
     expect(info).to.deep.include({ version: '1.0.0', 'x-build': { version: '2.4.0' } });
     expect(printed.info).not.to.have.property('x-build');
   });
@@ -161,9 +158,11 @@ describe('The interface description', () => {
     for (const id of ids) expect(text).to.include(`"id": ${BigInt(id)},`);
   });
 
-  it('is valid OpenAPI, and its references lead somewhere', async () => {
-    const { valid, errors } = await new Validator().validate(printed);
+  it('is valid OpenAPI 3.0, which importers of gateways need, and its references lead somewhere', async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(printed);
     expect(valid, JSON.stringify(errors)).to.equal(true);
+    expect(validator.version).to.equal('3.0');
   });
 });
 

@@ -9,7 +9,7 @@ export interface Build {
   readonly commit?: string | undefined;
 }
 
-/** What the interface description says about this service. */
+/** What the OpenAPI description says about this service. */
 export interface DescriptionOptions {
   /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
   readonly basePath?: string | undefined;
@@ -36,20 +36,20 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns the interface description of the service, in OpenAPI 3.1. It contains docs/specification.md unchanged, and
- * every failure from the table of failures. The version is of the specification, not of the build.
+ * Returns the OpenAPI description of the service. It contains docs/specification.md unchanged, and every failure from the
+ * table of failures. The version is of the specification, not of the build. In OpenAPI 3.0, the only version that importers
+ * such as those of Amazon API Gateway, Azure API Management and WSO2 accept; every newer tool reads it, too.
  */
-export function interfaceDescription(options: DescriptionOptions = {}) {
+export function openApiDescription(options: DescriptionOptions = {}) {
   const { build } = options;
   return {
-    openapi: '3.1.0',
+    openapi: '3.0.3',
     info: {
       title: 'Plant Store',
       version: '1.0.0',
-      summary: 'A small store of plants.',
       description:
-        'An authenticated client creates plants with `POST /plants`. Every 4xx and 5xx response has an `Error` body, whose number never changes its meaning.',
-      license: { name: 'MIT', identifier: 'MIT' },
+        'A small store of plants. An authenticated client creates plants with `POST /plants`. Every 4xx and 5xx response has an `Error` body, whose number never changes its meaning.',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       ...(build && { 'x-build': build }),
     },
     servers: [serverOf(options)],
@@ -172,7 +172,7 @@ const headers = {
     'Identifies the request in the service log. It repeats the `X-Request-Id` of the request if there was exactly one, of 1 to 128 characters from `A-Za-z0-9._-`; otherwise it is new.',
     { ...text, pattern: '^[A-Za-z0-9._-]{1,128}$' },
   ),
-  'Cache-Control': required('Responses must not be cached.', { ...text, const: 'no-store' }),
+  'Cache-Control': required('Responses must not be cached.', { ...text, enum: ['no-store'] }),
   'WWW-Authenticate': required(
     'The required credentials, and why the ones sent were rejected (RFC 6750).',
     text,
