@@ -41,7 +41,7 @@ describe('The plant-store command', () => {
     const env = { NODE_ENV: 'production', BASE_PATH: '/store/v1', PORT: '8080' };
     const { code, out } = await result(['openapi'], env);
     expect(code).to.equal(0);
-    expect(out).to.match(/^\{\n {2}"openapi": "3\.1\.0"/);
+    expect(out).to.match(/^\{\n {2}"openapi": "3\.0\.3"/);
     const { servers, info } = JSON.parse(out);
     expect(servers[0].variables.base_url.default).to.equal('http://127.0.0.1:8080/store/v1');
     expect(info['x-build']).to.deep.equal(build);

@@ -61,11 +61,13 @@ function withFreeId(key, value) {
 }
 
 const token = document.getElementById('access-token');
-const response = await fetch('/openapi.json');
+/** What `/` of the service is in this page: a proxy may serve it below a path. */
+const root = new URL('..', import.meta.url);
+const response = await fetch(new URL('openapi.json', root));
 const description = JSON.parse(await response.text(), withFreeId);
 const tryIt = document.getElementById('try-it');
 // This page uses the service that it comes from, whatever address clients use.
-description.servers = [{ url: tryIt.dataset.basePath || '/' }];
+description.servers = [{ url: root.pathname + tryIt.dataset.basePath.slice(1) }];
 
 globalThis.SwaggerUIBundle({
   domNode: tryIt,

@@ -26,13 +26,16 @@ type Source = () => string | Buffer | Promise<string | Buffer>;
 /** Adds the OpenAPI description and the docs pages. Each is read or made at its first request. */
 export function addDocs(router: Router<RequestState>, options: DescriptionOptions): void {
   const description = () => openApiDescription(options);
-  const page = async () =>
-    `${await staticFile('docs.html')}`.replace('{base_path}', options.basePath ?? '');
+  // Its references are relative, because a proxy may serve all this below a path that it strips.
+  const page = (root: './' | '../') => async () =>
+    `${await staticFile('docs.html')}`
+      .replace('{base_path}', options.basePath ?? '')
+      .replaceAll('{root}', root);
   const documents = {
     '/openapi.json': document(JSON_TYPE, () => JSON.stringify(description(), null, 2)),
     '/openapi.yaml': document('application/yaml', () => toYaml(description())),
-    '/docs': document(HTML, page),
-    '/docs/': document(HTML, page),
+    '/docs': document(HTML, page('./')),
+    '/docs/': document(HTML, page('../')),
     '/docs/docs.css': document(CSS, () => staticFile('docs.css')),
     '/docs/docs.js': document(SCRIPT, () => staticFile('docs.js')),
     '/docs/plant.svg': document('image/svg+xml', () => staticFile('plant.svg')),

@@ -1,5 +1,8 @@
+import { plantStoreRoutes } from '@plant-store/http-koa';
 import { type Browser, launchChromium } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
+import Koa from 'koa';
+import mount from 'koa-mount';
 import { Embedding, TOKEN } from '../support/embedding.js';
 import { faintTexts, overflowing } from '../support/readability.js';
 
@@ -152,6 +155,23 @@ describe('The docs page in Chromium', function () {
       }
     }
   });
+
+  const prefixed = { '/garden/docs': '', '/garden/docs/': '/store' };
+  for (const [path, basePath] of Object.entries(prefixed)) {
+    it(`creates a plant below a prefix that a proxy strips: ${path}`, async () => {
+      const routes = plantStoreRoutes(embedding.dependencies, { basePath });
+      const below = await embedding.serve(new Koa().use(mount('/garden', routes)));
+      const opened = await page.context().newPage();
+      await opened.goto(`${below}${path}`);
+      await opened.getByLabel('Access token', { exact: true }).fill(TOKEN);
+      const execute = createPlant(opened).locator('.btn.execute');
+      await execute.waitFor();
+      const response = opened.waitForResponse(`${below}/garden${basePath}/plants`);
+      await execute.click();
+      expect((await response).status()).to.equal(200);
+      await opened.close();
+    });
+  }
 
   it('sends no requests to other origins, and respects its Content-Security-Policy', () => {
     expect(requested.length).to.be.above(5);

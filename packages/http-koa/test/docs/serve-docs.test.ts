@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
+import mount from 'koa-mount';
 import { parse } from 'yaml';
 import { openApiDescription } from '../../src/docs/openapi-description.js';
 import { useEmbedding } from '../support/embedding.js';
@@ -96,6 +97,22 @@ describe('The docs', () => {
     expect([status, fields.etag]).to.deep.equal([304, etag]);
     expect(fields).to.include.keys('x-request-id');
   });
+
+  for (const path of ['/garden/docs', '/garden/docs/']) {
+    it(`refer to nothing above a prefix that a proxy strips: ${path}`, async () => {
+      const routes = plantStoreRoutes(embedding.dependencies);
+      origin = await embedding.serve(new Koa().use(mount('/garden', routes)), false);
+      const page = `${(await get(path)).bytes}`;
+      const script = `${(await get('/garden/docs/docs.js')).bytes}`;
+      const references = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, to = '']) => to);
+      expect(references).to.have.length(9);
+      for (const to of references) {
+        const { pathname } = new URL(to, `${origin}${path}`);
+        expect((await get(pathname)).status, to).to.equal(200);
+      }
+      expect(script).not.to.match(/['"`]\/(?:docs|openapi)/);
+    });
+  }
 
   it('contain the files of Swagger UI as published', async () => {
     for (const [name, digest] of Object.entries(SWAGGER_UI)) {
