@@ -80,8 +80,13 @@ export function observe(
 
 /** Returns the client's address, or the proxy's if the proxy does not name a valid address. */
 function addressOf(request: IncomingMessage, proxies: Proxies): string | undefined {
-  const address = proxyAddress(request, proxies);
+  const address = withoutPort(proxyAddress(request, (it, at) => proxies(withoutPort(it), at)));
   return isIP(address) > 0 ? address : request.socket.remoteAddress;
+}
+
+/** Returns an address of `X-Forwarded-For`, to which Azure Application Gateway and IIS add the port: `[2001:db8::7]:4711`. */
+function withoutPort(address = ''): string {
+  return address.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
 }
 
 /** Whether the request was refused rather than failed. Failures are logged on a line of their own, with their cause. */

@@ -70,6 +70,12 @@ describe('The log of a response', () => {
     ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
     ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
     ['after a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
+    ['without its port', '192.0.2.7:51234', '10.0.0.0/8', '192.0.2.7'],
+    ['in front of a proxy with a port', '192.0.2.7, 10.0.0.8:443', '10.0.0.0/8', '192.0.2.7'],
+    ['without the brackets of IPv6', '[2001:db8::7]:4711', '10.0.0.0/8', '2001:db8::7'],
+    ['without brackets around no port', '[2001:db8::7]', '10.0.0.0/8', '2001:db8::7'],
+    ['of IPv6, which has colons', '2001:db8::7', '10.0.0.0/8', '2001:db8::7'],
+    ['of a proxy that names none with a port', 'secret:80', '10.0.0.0/8', '10.0.0.9'],
     ['of a proxy that names none', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
     it(`has the address ${what}, and the refusal`, async () => {
