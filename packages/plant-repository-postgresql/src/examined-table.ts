@@ -26,7 +26,8 @@ export class ExaminedTable {
     });
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
     const [why, command] = unusable;
-    if (why) throw new StoreError(why, { finding: 'unusable', command });
+    // Only a new connection follows what an administrator corrects with ALTER ROLE.
+    if (why) throw new StoreError(why, { finding: 'unusable', command, reconnects: true });
     if (torn) this.warn(TORN_PAGES);
     this.statements = statementsFor(absent);
     for (const column of absent) this.warn(absentColumn(column));

@@ -49,9 +49,9 @@ export class Inserts {
       this.#table.statements.absent.find((column) => plant[column] !== undefined),
     );
     const column = absent.find((it) => it !== undefined);
-    if (column === undefined) return { findings: await this.#insertRows(client, plants) };
+    if (column === undefined) return this.#insertRows(client, plants);
     const others = plants.filter((_, at) => absent[at] === undefined);
-    const inserted = await this.#insertRows(client, others);
+    const { findings: inserted } = await this.#insertRows(client, others);
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
       findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
@@ -59,8 +59,8 @@ export class Inserts {
     };
   }
 
-  async #insertRows(client: PlantClient, plants: readonly MarkedPlant[]): Promise<Findings> {
-    if (plants.length === 0) return [];
+  async #insertRows(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+    if (plants.length === 0) return { findings: [] };
     const { columns, insertOne, insertMany } = this.#table.statements;
     // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
@@ -70,21 +70,32 @@ export class Inserts {
     const values = columns.map((it) => (isOne ? one?.[it] : rows.map((row) => row[it])));
     const statement = { text, values, name: this.#prepares ? name : undefined };
     const { rowCount } = await client.runDurably(statement);
-    if (rowCount === plants.length) return 'stored';
+    if (rowCount === plants.length) return { findings: 'stored' };
     const ids = plants.map(({ plant }) => plant.id);
     const found = await lookUp(client, ids).catch(() => undefined);
     if (rowCount === 0 && found?.isKept === false) await this.#table.examine(client);
-    if (found) return plants.map((it) => findingOf(it, found));
-    // The look-up failed. If only some rows were inserted, it is not known which.
-    return rowCount === 0 ? 'id may exist' : 'unknown';
+    // If only some rows were inserted, it is not known which.
+    if (!found) return { findings: rowCount === 0 ? 'id may exist' : 'unknown' };
+    const findings = plants.map((it) => findingOf(it, found));
+    return { findings, ...(findings.includes('unusable') && { error: hidden() }) };
   }
 }
 
+const hidden = () =>
+  new StoreError(
+    'row-level security hides the row with this id from the role, or a trigger prevented the insert. The policies for SELECT must show it every row',
+    { finding: 'unusable' },
+  );
+
 /** Returns what was found about one plant by an insert that has not inserted every plant. */
-function findingOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Found): PlantFinding {
+function findingOf(
+  { plant: { id }, mark }: MarkedPlant,
+  { marks, isKept, mayHide }: Found,
+): PlantFinding {
   if (marks.get(id) === mark) return 'stored';
   if (!isKept) return 'not now';
   if (marks.has(id)) return { finding: 'id exists', committedMark: marks.get(id) };
+  if (mayHide) return 'unusable';
   return {
     finding: 'plant refused',
     code: 'no row was inserted',

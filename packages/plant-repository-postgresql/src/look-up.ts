@@ -3,13 +3,18 @@ import type { PlantClient } from './plant-store-client.js';
 import { StoreError } from './postgresql-error.js';
 import { hasPlant, LOOK_UP, type WithSettings } from './statements.js';
 
-type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & { readonly is_kept: boolean };
+type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & {
+  readonly is_kept: boolean;
+  readonly may_hide: boolean;
+};
 
 /** What a look-up has found. */
 export interface Found {
   readonly marks: ReadonlyMap<bigint, string | undefined>;
   /** Whether the server would have kept plants that were inserted. */
   readonly isKept: boolean;
+  /** Whether row-level security may hide plants from the role. */
+  readonly mayHide: boolean;
 }
 
 /** A standby may lag behind the primary that a connection pooler sends inserts to. */
@@ -25,5 +30,6 @@ export async function lookUp(client: PlantClient, ids: readonly bigint[]): Promi
   const { rows } = await client.runDurably<LookedUp>({ text: LOOK_UP, values: [ids] });
   if (rows[0]?.in_recovery) throw readsReachStandby();
   const marks = rows.filter(hasPlant).map((row) => [BigInt(row.id), markOf(row)] as const);
-  return { marks: new Map(marks), isKept: rows[0]?.is_kept === true };
+  const { is_kept: isKept = false, may_hide: mayHide = false } = rows[0] ?? {};
+  return { marks: new Map(marks), isKept, mayHide };
 }

@@ -1,6 +1,5 @@
 import type { DatabaseFinding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
-import { CREATE_TABLE, GRANT } from './table.js';
 
 /** What an error of a server means. */
 interface Meaning {
@@ -43,6 +42,8 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^25006/, { finding: 'not now', sentence: 'the server is read-only', reconnects: true }],
   // A deadlock; the statement timeout; a missing column, which the next check finds.
   [/^(?:40(?!003)|57014|42703)/, { finding: 'not now' }],
+  // A missing table, which the next check finds; or the search path was changed, which only a new connection follows.
+  [/^42P01/, { finding: 'not now', reconnects: true }],
   [/^(?:26000|42P05)/, { finding: 'not now', isUnprepared: true }],
   // Startup, shutdown, the timeout of idle sessions.
   [/^(?:57P03|57P05)/, { finding: 'not now', reconnects: true }],
@@ -51,7 +52,6 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^(?:53|55(?!000))/, { finding: 'not now' }],
   // PgBouncer, for a statement that it has not sent on. When it loses a server that carries one out, only the text differs.
   [/^08P01 (?:query_wait_timeout$|server login has been failing)/, { finding: 'not now', sentence: 'PgBouncer has no connection to the server', reconnects: true }],
-  [/^42P01/, { finding: 'unusable', sentence: 'the table plants does not exist. Create it and grant permissions on it', command: `${CREATE_TABLE};\n${GRANT}` }],
   [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique. Make it the primary key', command: 'ALTER TABLE plants ADD PRIMARY KEY (id);' }],
   // Database, schema, columns, settings.
   [/^(?:0A|3D|3F|42|55000)/, { finding: 'unusable' }],

@@ -37,8 +37,9 @@ export const hasPlant = <Row extends { id: string | null }>(
 ): row is Row & { id: string } => row.id !== null;
 
 /** Reads marks by ids. */
-export const LOOK_UP = `SELECT id, mark, is_kept, in_recovery, ${FLUSH}
-  FROM (SELECT ${SET_DURABLE} AS durable, ${IS_KEPT} AS is_kept, ${IN_RECOVERY}) AS settings
+export const LOOK_UP = `SELECT id, mark, is_kept, may_hide, in_recovery, ${FLUSH}
+  FROM (SELECT ${SET_DURABLE} AS durable, ${IS_KEPT} AS is_kept, ${IN_RECOVERY},
+    row_security_active('plants') AS may_hide) AS settings
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /**

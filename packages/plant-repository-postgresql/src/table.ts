@@ -31,7 +31,7 @@ const DEFINITIONS = Object.entries(COLUMNS).map(
 export const CREATE_TABLE = `CREATE TABLE plants (${DEFINITIONS}\n)`;
 
 /** Run after {@link CREATE_TABLE}. `$USER` is the role of the service. */
-export const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
+const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 
 /** A change for the administrator to make, with the statements that make it. */
 export interface Warning {
@@ -83,6 +83,22 @@ const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is miss
   WHERE adrelid = plants.oid AND CASE WHEN pg_class.relkind = 'S'
     THEN NOT has_sequence_privilege(pg_class.oid, 'USAGE, UPDATE') END LIMIT 1`;
 
+/**
+ * Where the table is, if the role does not find it: a second, empty one would accept ids that it has. Tables of other
+ * programs have no mark.
+ */
+const ELSEWHERE = `SELECT CASE WHEN NOT has_schema_privilege(nspname, 'USAGE')
+    THEN ARRAY[format('the role lacks USAGE on the schema %I of the table plants. Grant it', nspname),
+      format('GRANT USAGE ON SCHEMA %I TO $USER;', nspname)]
+    ELSE ARRAY[format('the table plants is in the schema %I, which the search_path of the role lacks. Add it', nspname),
+      format('ALTER ROLE $USER IN DATABASE %I SET search_path = %I, %s;',
+        current_database(), nspname, current_setting('search_path'))] END
+  FROM pg_class AS other JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    JOIN pg_attribute ON attrelid = other.oid AND attname = 'mark' AND atttypid = 'uuid'::regtype
+  WHERE relname = 'plants' AND relkind = 'r' AND relpersistence <> 't' ORDER BY nspname LIMIT 1`;
+
+const MISSING = `ARRAY['the table plants does not exist. Create it and grant permissions on it', '${CREATE_TABLE};\n${GRANT}']`;
+
 /** Reads a {@link TableState}. Waits for no lock of the table. */
 export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent,
     pg_is_in_recovery() AS in_recovery, CASE
@@ -90,15 +106,16 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
       THEN ARRAY['fsync is off, so a crash can lose plants. Turn it on']
     WHEN current_setting('server_encoding') <> 'UTF8'
       THEN ARRAY['the database encoding is not UTF8. Create a UTF8 database']
+    WHEN plants.oid IS NULL THEN coalesce((${ELSEWHERE}), ${MISSING})
     WHEN relkind <> 'r' THEN ARRAY['plants is not an ordinary table. Replace it with one']
     WHEN relpersistence <> 'p' THEN ARRAY['the table plants is unlogged. Run ALTER TABLE plants SET LOGGED', 'ALTER TABLE plants SET LOGGED;']
-    WHEN current_setting('row_security') = 'off' AND row_security_active(oid)
+    WHEN current_setting('row_security') = 'off' AND row_security_active(plants.oid)
       THEN ARRAY['row_security is off, so every statement on the table plants is refused. Turn it on']
-    WHEN NOT (has_any_column_privilege(oid, 'SELECT') AND has_any_column_privilege(oid, 'INSERT'))
+    WHEN NOT (has_any_column_privilege(plants.oid, 'SELECT') AND has_any_column_privilege(plants.oid, 'INSERT'))
       THEN ARRAY['the role lacks permissions on the table plants. Grant them', '${GRANT}']
     ELSE ARRAY[coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE}))]
     END AS unusable
-  FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
+  FROM to_regclass('plants') AS found LEFT JOIN pg_class AS plants ON plants.oid = found`;
 
 /** What the catalog and the settings of the server show. */
 export interface TableState {

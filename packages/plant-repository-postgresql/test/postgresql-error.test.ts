@@ -16,7 +16,7 @@ const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
   'credentials refused': '28P01',
   unusable: `3D000, 42501, 55000, 54000 GetNewTransactionId, 54000 GetNewMultiXactId,
     42501 aclcheck_error trigger, 42703 exec_eval_datum trigger, 42P01 parserOpenTable trigger`,
-  'not now': `25006, 26000, 40P01, 42703, 42P05, 53300, 55P03, 57014, 57P05, 57P03,
+  'not now': `25006, 26000, 40P01, 42703, 42P01, 42P05, 53300, 55P03, 57014, 57P05, 57P03,
     40001 exec_stmt_raise trigger`,
   unknown: '08006, 40003, 57P01, XX000, ZZ001',
 };

@@ -57,6 +57,7 @@ describeOnPostgresql('a store', () => {
     await server.run('ALTER ROLE plant_store RESET ALL');
     await Promise.all(opened.map((repository) => repository.close()));
     await network.close();
+    await server.run(`DROP SCHEMA ${schema} CASCADE`);
   });
 
   /** @param parameters Of its connection string. */

@@ -131,7 +131,10 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
 
   async function open(statements: string) {
-    const uri = await created(statements);
+    return watch(await created(statements));
+  }
+
+  function watch(uri: string) {
     events = [];
     const observer = (event: StoreEvent) => events.push(event);
     const repository = postgresqlPlantRepository({ uri, observer });
@@ -140,7 +143,8 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   }
 
   async function created(statements: string): Promise<string> {
-    await server.run(`ALTER ROLE plant_store RESET ALL; DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
+    await server.run(`ALTER ROLE plant_store RESET ALL; ALTER ROLE plant_store IN DATABASE postgres RESET ALL;
+      DROP SCHEMA IF EXISTS garden, moved CASCADE; CREATE SCHEMA garden;
       SET search_path = garden; ${statements};
       GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
     return `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
@@ -163,6 +167,51 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       await rejects(repository.add(monstera, 60_000), { code: 'STORE_UNAVAILABLE', message });
     });
   }
+
+  const ELSEWHERE: Readonly<Record<string, readonly [fault: string, reason: RegExp, fix: string]>> =
+    {
+      'in a schema that the search path does not name': [
+        'ALTER ROLE plant_store RESET ALL',
+        /the table plants is in the schema garden, which the search_path of the role lacks\. Add it/,
+        'ALTER ROLE "plant_store" IN DATABASE postgres SET search_path = garden, "$user", public;',
+      ],
+      'in a schema without the permission USAGE': [
+        `REVOKE USAGE ON SCHEMA garden FROM plant_store;
+       ALTER ROLE plant_store IN DATABASE postgres SET search_path = garden`,
+        /the role lacks USAGE on the schema garden of the table plants\. Grant it/,
+        'GRANT USAGE ON SCHEMA garden TO "plant_store";',
+      ],
+    };
+
+  for (const [what, [fault, reason, fix]] of Object.entries(ELSEWHERE)) {
+    it(`is found ${what}, and never created a second time`, async () => {
+      await created(CREATE_TABLE);
+      await server.run(fault);
+      const repository = watch(server.uri('plant_store'));
+      await untilNotReady(repository, reason);
+      const commands = events.flatMap((it) => (it.type === 'store warning' ? it.command : []));
+      expect(commands).to.deep.equal([fix]);
+      await server.run(`${commands}`);
+      await untilReady(repository);
+      await repository.add(monstera, 60_000);
+      expect(await server.rows('SELECT id FROM garden.plants')).to.have.length(1);
+    });
+  }
+
+  it('is found again after it was moved and the search path corrected', async () => {
+    await created(CREATE_TABLE);
+    await server.run('ALTER ROLE plant_store IN DATABASE postgres SET search_path = garden');
+    const repository = watch(server.uri('plant_store'));
+    const add = (id: bigint) => repository.add(newPlant({ ...monstera, id }), 60_000);
+    await Promise.all([1n, 2n, 3n].map(add));
+    await server.run(`CREATE SCHEMA moved; ALTER TABLE garden.plants SET SCHEMA moved;
+      GRANT USAGE ON SCHEMA moved TO plant_store`);
+    await untilNotReady(repository, /is in the schema moved/);
+    await rejects(add(4n), { code: 'STORE_UNAVAILABLE', message: /is in the schema moved/ });
+    await server.run('ALTER ROLE plant_store IN DATABASE postgres SET search_path = moved');
+    await untilReady(repository);
+    await Promise.all([5n, 6n, 7n].map(add));
+  });
 
   it('may lack an optional column; only plants with that field are refused', async () => {
     const repository = await open(
@@ -224,6 +273,25 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       reason: 'a trigger or policy on the table prevented the insert',
     };
     expect(findings).to.deep.equal(['stored', skipped, 'stored']);
+  });
+
+  it('may hide a row by a policy: its id is not a bug, and the reason says what to show', async () => {
+    const uri =
+      await created(`CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner name DEFAULT current_user);
+      INSERT INTO plants (id, name, mark) VALUES (1, 'Fern', md5('')::uuid);
+      ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY own ON plants USING (owner = current_user)`);
+    const repository = watch(uri);
+    const message = /row-level security hides the row with this id.*must show it every row/;
+    await Promise.all([
+      rejects(repository.add(monstera, 60_000), { code: 'STORE_UNAVAILABLE', message }),
+      repository.add(newPlant({ ...monstera, id: 2n }), 60_000),
+    ]);
+    await rejects(repository.add(monstera, 60_000), { code: 'STORE_UNAVAILABLE', message });
+    await untilReady(repository);
+    expect(events.map(({ type }) => type)).to.not.include('plant refused');
+    await server.run('CREATE POLICY every_row ON plants FOR SELECT USING (true)');
+    await rejects(repository.add(monstera, 60_000), { code: 'PLANT_ID_TAKEN' });
   });
 
   const FAILURES = {
