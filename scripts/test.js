@@ -63,6 +63,7 @@ if (!existsSync('node_modules/mocha')) {
   process.exit(1);
 }
 await import('./write-version.js');
+await import('./remove-stale.js');
 const failed = Object.keys(STEPS).filter((step) => {
   const [program, ...args] = STEPS[step];
   const path = `node_modules/${program}`;

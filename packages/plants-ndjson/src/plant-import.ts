@@ -9,7 +9,7 @@ import {
   StoreUnavailableError,
 } from '@plant-store/domain';
 import { type CreateFailure, failuresOfCreate, newPlantParser } from '@plant-store/plant-json';
-import { expectNdjson } from './expect-ndjson.js';
+import { expectObject } from './first-line.js';
 import { type Line, readLines } from './read-lines.js';
 
 /** A line that was not stored. */
@@ -52,12 +52,10 @@ const failures = new Map<string, CreateFailure>(Object.entries(others));
  * them in the order of the lines. The memory it uses does not depend on the length of the input or of a line.
  */
 export class PlantImport {
-  stored = 0;
-  /** How many lines were not stored, by error number. */
-  readonly rejected = new Map<number, number>();
-  /** Where to resume: every line before this one, from `fromLine` on, was stored or rejected. */
-  nextLine: number;
   readonly #options: PlantImportOptions;
+  #stored = 0;
+  readonly #rejected = new Map<number, number>();
+  #nextLine: number;
   /** How many plants were stored or found to be taken, even in lines that are not accounted for yet. */
   #settled = 0;
   readonly #failing = new AbortController();
@@ -65,17 +63,32 @@ export class PlantImport {
 
   constructor(options: PlantImportOptions) {
     this.#options = options;
-    this.nextLine = options.fromLine ?? 1;
+    this.#nextLine = options.fromLine ?? 1;
     const { signal: failing } = this.#failing;
     this.#ending = options.signal ? AbortSignal.any([options.signal, failing]) : failing;
     // Every line that pauses listens.
     setMaxListeners(0, this.#ending);
   }
 
+  get stored(): number {
+    return this.#stored;
+  }
+
+  /** How many lines were not stored, by error number. */
+  get rejected(): ReadonlyMap<number, number> {
+    return this.#rejected;
+  }
+
+  /** Where to resume: every line before this one, from `fromLine` on, was stored or rejected. */
+  get nextLine(): number {
+    return this.#nextLine;
+  }
+
   /**
    * Imports the input. Resolves with the number of its last line when each line is accounted for. May be called once.
    *
-   * Rejects with {@link NotNdjsonError} before anything is stored, if the first line is imported and is not a JSON object.
+   * Rejects with {@link NotNdjsonError} before anything is stored, if the first line that is not blank is not a JSON object,
+   * unless `fromLine` skips lines.
    *
    * Rejects with the signal's reason or the error of the input, once each line that was read is accounted for. Rejects
    * with the error of `reject`, or `StoreUnavailableError` once creates in progress have settled.
@@ -90,14 +103,18 @@ export class PlantImport {
     let firstHalf = accounted;
     let places = HALF_LINES;
     let last = 0;
+    let isKnown = fromLine > 1;
     try {
-      const checked = fromLine === 1 ? expectNdjson(input) : input;
-      for await (const line of readLines(checked, maxLineBytes)) {
+      for await (const line of readLines(input, maxLineBytes)) {
         if (ending.aborted) break;
         last = line.number;
         if (last < fromLine) continue;
+        if (!isKnown && !isBlank(line)) {
+          expectObject(line);
+          isKnown = true;
+        }
         accounted = this.#import(line, accounted);
-        places -= Math.max(1, (line.bytes?.length ?? 0) / LINE_BYTES);
+        places -= Math.max(1, line.bytes.length / LINE_BYTES);
         if (places > 0) continue;
         await firstHalf;
         // Without this, lines that are rejected at once would hold up signals and timers.
@@ -120,21 +137,18 @@ export class PlantImport {
     if (this.#failing.signal.aborted) return;
     try {
       if (typeof created === 'object') await this.#reject(line, created.cause, settled);
-      else if (created) this.stored += 1;
-      this.nextLine = line.number + 1;
+      else if (created) this.#stored += 1;
+      this.#nextLine = line.number + 1;
     } catch (error) {
       this.#failing.abort(error);
     }
   }
 
   /** Stores the plant of a line. Resolves with `false` if the line is blank. */
-  async #create({ number, bytes }: Line): Promise<boolean> {
-    if (bytes === undefined) throw new LineTooLargeError();
-    const isMarked = number === 1 && bytes.indexOf(BYTE_ORDER_MARK) === 0;
-    const text = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
-    // Source: RFC 8259 section 2.
-    if (text.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return false;
-    await this.#store(parseNewPlant(text));
+  async #create(line: Line): Promise<boolean> {
+    if (line.exceedsLimit) throw new LineTooLargeError();
+    if (isBlank(line)) return false;
+    await this.#store(parseNewPlant(textOf(line)));
     return true;
   }
 
@@ -158,7 +172,11 @@ export class PlantImport {
   }
 
   /** An outage ends the import, unless other lines have settled since this one was read, as with one lost shard. */
-  async #reject({ number, bytes }: Line, cause: unknown, settled: number): Promise<void> {
+  async #reject(
+    { number, bytes, exceedsLimit }: Line,
+    cause: unknown,
+    settled: number,
+  ): Promise<void> {
     const isOutage = cause instanceof StoreUnavailableError && settled === this.#settled;
     if (isOutage) throw cause;
     const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
@@ -169,11 +187,23 @@ export class PlantImport {
       line: number,
       error,
       message: namesTheRule && cause instanceof Error ? cause.message : message,
-      ...(bytes !== undefined && isUtf8(bytes) ? { text: `${bytes}` } : {}),
+      ...(!exceedsLimit && isUtf8(bytes) ? { text: `${bytes}` } : {}),
     };
     await this.#options.reject(reject, error === INTERNAL.error ? cause : undefined);
-    this.rejected.set(error, (this.rejected.get(error) ?? 0) + 1);
+    this.#rejected.set(error, (this.#rejected.get(error) ?? 0) + 1);
   }
+}
+
+/** Returns the line without a byte order mark at the beginning of the file. */
+function textOf({ number, bytes }: Line): Buffer {
+  const isMarked = number === 1 && bytes.indexOf(BYTE_ORDER_MARK) === 0;
+  return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+}
+
+/** Source: RFC 8259 section 2. */
+function isBlank(line: Line): boolean {
+  if (line.exceedsLimit) return false;
+  return textOf(line).every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
 class LineTooLargeError extends Error {

@@ -11,7 +11,12 @@ import {
   StoreUnavailableError,
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { PlantImport, type PlantImportOptions, type Reject } from '@plant-store/plants-ndjson';
+import {
+  NotNdjsonError,
+  PlantImport,
+  type PlantImportOptions,
+  type Reject,
+} from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', ['create plants']);
@@ -144,6 +149,28 @@ describe('An import', () => {
     await it.run(tooLarge);
     const text = tooLarge.trimEnd();
     expect(it.rejected).to.deep.equal([{ line: 1, error: 4005, message: PLANT_ID_RULE, text }]);
+  });
+
+  it('stores nothing when the first line that is not blank is not an object', async () => {
+    const it = importInto();
+    await rejects(it.run(`\n[${line(1).trim()}]\n${line(2)}`), NotNdjsonError);
+    expect(it.outcomes()).to.deep.equal({ stored: 0 });
+    expect(it.rejected).to.deep.equal([]);
+  });
+
+  it('judges an input as soon as its first line exceeds the limit', async () => {
+    async function* unending() {
+      for (const _ of [1, 2]) yield Buffer.alloc(LIMIT_BYTES, '[');
+      throw new Error('it was read further');
+    }
+    const it = importInto();
+    await rejects(it.run(Readable.from(unending(), { highWaterMark: 1 })), NotNdjsonError);
+  });
+
+  it('accepts a first line that is larger than the limit', async () => {
+    const it = importInto();
+    await it.run(`{"id":3,"name":"${'x'.repeat(2 ** 17)}"}\n${line(2)}`);
+    expect(it.outcomes()).to.deep.equal({ stored: 1, 4003: 1 });
   });
 
   const NOT_UTF8 = 'the line is not valid JSON: it is not UTF-8';

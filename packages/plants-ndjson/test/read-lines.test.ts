@@ -15,7 +15,8 @@ async function linesOf(chunks: Iterable<Uint8Array>): Promise<Line[]> {
 }
 
 /** `undefined` for a line that is larger than the limit. */
-const texts = (lines: readonly Line[]) => lines.map(({ bytes }) => bytes?.toString('latin1'));
+const texts = (lines: readonly Line[]) =>
+  lines.map(({ bytes, exceedsLimit }) => (exceedsLimit ? undefined : bytes.toString('latin1')));
 
 /** Cuts bytes into chunks of these sizes, in turn. */
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
@@ -59,6 +60,15 @@ describe('The lines of a file', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('begin with what shows their format, as soon as they exceed the limit', async () => {
+    async function* unending() {
+      for (const _ of [1, 2]) yield Buffer.from('12345');
+      throw new Error('it was read further');
+    }
+    const { value } = await readLines(unending(), LIMIT_BYTES).next();
+    expect(value).to.deep.equal({ number: 1, bytes: Buffer.from('12345123'), exceedsLimit: true });
   });
 
   it('are not kept in memory when they are too large', async () => {

@@ -71,11 +71,13 @@ describe('plant-store import', () => {
     expect(await imported([corrected])).to.include({ code: 0, err: 'stored: 1\n' });
   });
 
-  it('exits with 2 and stores nothing when the file has another form', async () => {
+  it('exits with 2 and stores nothing when the file has another format', async () => {
     const lines = numbered(3).map((line) => line.replace('\n', ',\n'));
     const { code, out, err } = await imported([write([...lines, plantLine(4)])]);
     expect([code, out]).to.deep.equal([2, '']);
-    expect(err).to.match(/^plant-store: import: the input is JSON with commas .* sed '.*'\n$/);
+    expect(err).to.match(
+      /^plant-store: import: the input is not JSON: its first line must be a JSON object/,
+    );
   });
 
   it('begins at --from-line, and refuses a line after the end', async () => {

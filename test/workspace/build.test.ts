@@ -1,0 +1,41 @@
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { root, temporaryFolder } from '../support/root.js';
+import { run } from '../support/run.js';
+
+describe('A build', () => {
+  it('removes what was compiled from a source that is gone, and nothing else', async () => {
+    const folder = temporaryFolder();
+    const write = (file: string) => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), '');
+      return file;
+    };
+    const script = 'scripts/remove-stale.js';
+    write(script);
+    copyFileSync(join(root, script), join(folder, script));
+    for (const source of ['packages/a/src/b.ts', 'packages/a/test/c/b.test.ts', 'test/d.ts']) {
+      write(source);
+    }
+    const kept = [
+      'packages/a/dist/src/b.js',
+      'packages/a/dist/src/b.d.ts',
+      'packages/a/dist/src/build.json',
+      'packages/a/dist/test/c/b.test.js',
+      'packages/a/dist/test/tsconfig.tsbuildinfo',
+      'dist/test/d.js',
+      'node_modules/e/dist/f.js',
+    ].map(write);
+    const stale = [
+      'packages/gone/dist/src/b.js',
+      'packages/a/dist/test/b.test.js',
+      'dist/test/e.js',
+    ];
+    for (const file of stale) write(file);
+    await run(process.execPath, [join(folder, script)]);
+    const exists = (file: string) => existsSync(join(folder, file));
+    expect(kept.filter((file) => !exists(file))).to.deep.equal([]);
+    expect(stale.filter(exists)).to.deep.equal([]);
+  });
+});
