@@ -81,7 +81,7 @@ async function useEveryCommand(env: Record<string, string>): Promise<void> {
   expect((await createPlant(service.address, 1)).status).to.equal(200);
   const plant = '{"id":2,"name":"Ficus"}\n';
   for (const [args, output] of [
-    [['check'], /database.*ready/],
+    [['check'], /store.*ready/],
     [['import'], /stored: 1\n/],
     [['export'], /"id":1.*\n.*"id":2/],
   ] as const) {

@@ -41,7 +41,7 @@ describe('The statements of docs/postgresql.md', function () {
     const env = { POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 };
     const check = run(['check'], env);
     expect(await check.ended, check.stderr()).to.equal(0);
-    expect(check.stdout()).to.match(/^database \(postgresql\): ready$/m);
+    expect(check.stdout()).to.match(/^store \(postgresql\): ready$/m);
     const service = await serve(env);
     expect((await createPlant(service.address, 1, 'Monstera')).status).to.equal(200);
     const select = snippet('docs/postgresql.md', 'SELECT id');
