@@ -28,14 +28,8 @@ interface AvailabilityOptions {
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
-  /** The error of `ready` and of failed reads; `undefined` if the last check found the database available. */
-  readyError: StoreUnavailableError | undefined;
-  /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
-  addError: StoreUnavailableError | undefined;
-  /** For what is sent before the next check: aborts when its connection is considered lost. */
-  lostSignal = this.#connections.signal;
-  /** True once a check has succeeded, even if it was slow. */
-  wasReached = false;
+  #readyError: StoreUnavailableError | undefined;
+  #wasReached = false;
   #finding: Finding | undefined;
   #checking: Promise<void> | undefined;
   /**
@@ -53,13 +47,34 @@ export class Availability {
     void this.#keepChecking(CHECK_INTERVAL_MS);
   }
 
+  /** The error of `ready` and of failed reads; `undefined` if the last check found the database available. */
+  get readyError(): StoreUnavailableError | undefined {
+    return this.#readyError;
+  }
+
+  /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
+  get addError(): StoreUnavailableError | undefined {
+    const isFinal = this.#finding && answersOf(this.#finding).mustAct !== 'nobody';
+    return isFinal ? this.#readyError : undefined;
+  }
+
+  /** True once a check has succeeded, even if it was slow. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
+  /** Calls with a signal that aborts when the connection of what it sends counts as lost. Settles like the call. */
+  send<T>(call: (lost: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#connections.watch(call);
+  }
+
   /**
    * Implements `PlantRepository.ready`. Concurrent calls share one check, and refused credentials are not tried again
    * here.
    */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials refused') await this.#check();
-    if (this.readyError) throw this.readyError;
+    if (this.#readyError) throw this.#readyError;
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
@@ -86,20 +101,17 @@ export class Availability {
       () => undefined,
       (error: unknown) => database.explain(error),
     );
-    this.wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
+    this.#wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
     this.#become(found);
     this.#connections.count(clock.now(), found === undefined);
-    this.lostSignal = this.#connections.signal;
   }
 
   #become(found: Explanation | undefined): void {
     const { closing, observer } = this.#options;
     if (closing.aborted) return;
     this.#finding = found?.finding;
-    this.readyError = found && this.#errorOf(found);
-    this.addError =
-      found && answersOf(found.finding).mustAct !== 'nobody' ? this.readyError : undefined;
-    const state = this.readyError?.message ?? 'reachable';
+    this.#readyError = found && this.#errorOf(found);
+    const state = this.#readyError?.message ?? 'reachable';
     const hasReason = found?.cause.message !== SILENT;
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;

@@ -77,6 +77,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   async ready(): Promise<void> {
     this.#expectOpen();
     await this.#availability.ready();
+    this.#expectOpen();
   }
 
   close(): Promise<void> {

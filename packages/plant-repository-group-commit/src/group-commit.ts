@@ -4,6 +4,7 @@ import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { answersOf, needsLookUp, type PlantFacts } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
+import { Members } from './members.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
@@ -12,6 +13,7 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
 const SENT_AFTER_CLOSE_MS = 1_000;
 
 const NOT_STORED = 'the plant was not stored';
+const CLOSED = 'the database is closed';
 
 export interface GroupCommitOptions {
   readonly database: PlantDatabase;
@@ -53,7 +55,7 @@ export class GroupCommit {
   readonly #suspects: InsertQueue;
   readonly #attempts: Attempts;
   /** All plants whose `add` has not settled. */
-  readonly #pending = new Set<PendingPlant>();
+  readonly #pending = new Members<PendingPlant>();
   /** When the timer fires: no later than the earliest deadline of the pending plants. */
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
@@ -119,7 +121,7 @@ export class GroupCommit {
   }
 
   #expectAcceptable(size: number, timeLimitMs: number): void {
-    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
+    if (this.#isClosed) throw new StoreUnavailableError(CLOSED);
     if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
     const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.database;
     if (size > maxPlantBytes) {
@@ -142,7 +144,9 @@ export class GroupCommit {
     try {
       // The first check may find that a setting would make the database lose plants.
       if (!availability.wasReached) await availability.ready();
-      const insert = () => database.insert(attempt, availability.lostSignal);
+      // Meanwhile, each caller may have gone, or the repository may have been closed.
+      if (attempt.plants.every(isSettled)) return { findings: [] };
+      const insert = () => availability.send((lost) => database.insert(attempt, lost));
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
       // If the database never called `take`, nothing was sent.
@@ -200,7 +204,7 @@ export class GroupCommit {
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
     const { database, availability } = this.#options;
-    const lookUp = () => database.committedMarks(ids, availability.lostSignal);
+    const lookUp = () => availability.send((lost) => database.committedMarks(ids, lost));
     try {
       const marks = await this.#traced('look up plants', plants, lookUp);
       for (const plant of plants) {
@@ -251,7 +255,7 @@ export class GroupCommit {
 
   #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
     for (const plant of plants) {
-      if (!plant.isPossiblyWritten) this.#giveUp(plant);
+      if (!plant.isPossiblyWritten) plant.giveUp(`${NOT_STORED}: ${CLOSED}`, plant.cause);
     }
   }
 
@@ -259,3 +263,5 @@ export class GroupCommit {
     plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.readyError);
   }
 }
+
+const isSettled = ({ isSettled }: PendingPlant) => isSettled;

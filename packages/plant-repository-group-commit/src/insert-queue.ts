@@ -130,8 +130,10 @@ export class InsertQueue {
       max = Math.min(max, plant.maxTogether);
       if (plants.length > 0 && (plants.length >= max || bytes > MAX_BYTES)) break;
       plants.push(plant);
-      this.#plants.delete(plant);
     }
+    // A set that is emptied would keep them: see `Members`.
+    if (plants.length === this.#plants.size) this.#plants = new Set();
+    else for (const plant of plants) this.#plants.delete(plant);
     return plants;
   }
 }

@@ -1,8 +1,14 @@
-import { setMaxListeners } from 'node:events';
 import { NoResponseError } from './clock.js';
 
 /** How long a reply may take while checks succeed. Not a number of checks: a busy machine makes fewer. */
 const LOST_AFTER_MS = 10_000;
+
+/** Something that was sent and has no reply yet. */
+interface Sent {
+  readonly lost: AbortController;
+  /** For how long checks had succeeded at the first success since it was sent; `undefined` until then. */
+  since?: number;
+}
 
 /**
  * Decides which connections to consider lost. A failed firewall, router or host can drop a connection silently, and
@@ -11,10 +17,10 @@ const LOST_AFTER_MS = 10_000;
  */
 export class LostConnections {
   readonly #maxStepMs: number;
-  /** The signal of what is sent until the next check that succeeds. */
-  #latest = sharedSignal();
-  /** The signals of what was sent before, the earliest first, and for how long checks have succeeded since. */
-  readonly #earlier: { readonly sent: AbortController; succeedingMs: number }[] = [];
+  /** Replaced at each change: V8 keeps what a long-lived set, or the listeners of a long-lived signal, once held. */
+  #sent: readonly Sent[] = [];
+  /** For how long checks have succeeded. */
+  #succeedingMs = 0;
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** @param maxStepMs Longer steps between two checks show that the server was frozen, or this process. */
@@ -22,9 +28,15 @@ export class LostConnections {
     this.#maxStepMs = maxStepMs;
   }
 
-  /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
-  get signal(): AbortSignal {
-    return this.#latest.signal;
+  /** Calls with a signal that aborts with {@link NoResponseError} when the connection counts as lost. Settles like the call. */
+  async watch<T>(call: (lost: AbortSignal) => Promise<T>): Promise<T> {
+    const sent: Sent = { lost: new AbortController() };
+    this.#sent = [...this.#sent, sent];
+    try {
+      return await call(sent.lost.signal);
+    } finally {
+      this.#sent = this.#sent.filter((it) => it !== sent);
+    }
   }
 
   /** A check has ended, at this time of the clock. */
@@ -32,19 +44,11 @@ export class LostConnections {
     const step = Math.min(now - this.#checkedAt, this.#maxStepMs);
     this.#checkedAt = now;
     if (!hasSucceeded) return;
-    for (const it of this.#earlier) it.succeedingMs += step;
-    // The last, added one success ago, is always kept.
-    const firstKept = this.#earlier.findIndex((it) => it.succeedingMs < LOST_AFTER_MS);
-    for (const { sent } of this.#earlier.splice(0, firstKept)) sent.abort(new NoResponseError());
-    this.#earlier.push({ sent: this.#latest, succeedingMs: 0 });
-    this.#latest = sharedSignal();
+    this.#succeedingMs += step;
+    for (const it of this.#sent) {
+      it.since ??= this.#succeedingMs;
+      const isLost = this.#succeedingMs - it.since >= LOST_AFTER_MS;
+      if (isLost) it.lost.abort(new NoResponseError());
+    }
   }
-}
-
-/** For everything that is sent between two checks: a signal for each insert would cost CPU time. */
-function sharedSignal(): AbortController {
-  const controller = new AbortController();
-  // Otherwise, Node.js warns of more than ten listeners.
-  setMaxListeners(0, controller.signal);
-  return controller;
 }

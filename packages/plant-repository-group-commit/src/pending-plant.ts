@@ -52,6 +52,8 @@ export class PendingPlant implements MarkedPlant {
   /** How many of its inserts the server has answered with an error that passes. */
   errorReplies = 0;
   isSettled = false;
+  /** Its place among {@link Members}. */
+  at = 0;
   #cause: unknown;
   /** The number of its inserts that may have written it: one that has timed out may be in flight together with the next. */
   #unknownInserts = 0;

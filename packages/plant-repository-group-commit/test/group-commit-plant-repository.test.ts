@@ -9,7 +9,13 @@ import {
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
 import type { PlantDatabase } from '../src/plant-database.js';
-import { databaseWith, FakePlantDatabase, found, plant } from './support/database-with.js';
+import {
+  databaseWith,
+  FakePlantDatabase,
+  found,
+  plant,
+  unsettled,
+} from './support/database-with.js';
 
 const never = new Promise<never>(() => undefined);
 const lost = new Error('read ECONNRESET');
@@ -136,6 +142,15 @@ describe('A group commit repository', () => {
     expect(problem).to.have.property('cause', lost);
     const failed = await repository.read({ limit: 5 }, 20).catch((error: Error) => error);
     expect(failed).to.equal(problem);
+  });
+
+  it('is not ready when it is closed before a check has ended', async () => {
+    const check = unsettled<void>();
+    open({ check: () => check.promise });
+    const asked = rejects(repository.ready(), { message: 'the database is closed' });
+    const closed = repository.close();
+    check.resolve();
+    await Promise.all([asked, closed]);
   });
 
   it('settles every plant before it closes the database once', async () => {

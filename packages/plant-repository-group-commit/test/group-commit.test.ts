@@ -13,6 +13,7 @@ import {
   FakePlantDatabase,
   groupCommitWith,
   plant,
+  unsettled,
 } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
@@ -214,6 +215,19 @@ describe('A group commit', () => {
     await settled(plants.close());
     expect(await Promise.all([sent, waiting])).to.deep.equal([3_000, 1_000]);
     expect(fake.inserts.flatMap(({ ids }) => ids)).not.to.include(2n);
+  });
+
+  it('sends nothing after it closed, even if the first check ends then', async () => {
+    const first = unsettled<void>();
+    const { fake, clock, plants, add, settled } = open({
+      availability: { ...AVAILABLE, wasReached: false, ready: () => first.promise },
+    });
+    const message = 'the plant was not stored: the database is closed';
+    const refused = rejects(add(1n), new StoreUnavailableError(message));
+    await settled(refused, plants.close());
+    first.resolve();
+    await clock.runOut(60_000);
+    expect(fake.inserts).to.deep.equal([]);
   });
 
   it('gives up plants that turn out to be unwritten after it closed', async () => {

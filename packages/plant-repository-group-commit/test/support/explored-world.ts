@@ -220,9 +220,9 @@ export class ExploredWorld implements World {
         const isDenied = world.#revocation.holds;
         return isDenied ? new StoreUnavailableError('access is revoked') : undefined;
       },
-      get lostSignal() {
+      send<T>(call: (lost: AbortSignal) => Promise<T>): Promise<T> {
         world.#connection = new AbortController();
-        return world.#connection.signal;
+        return call(world.#connection.signal);
       },
     };
   }
