@@ -74,7 +74,6 @@ export function violations(files: Files): string[] {
     ...strayTests(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
-    ...forgedClients(it),
   ]);
 }
 
@@ -152,14 +151,6 @@ function driftedReferences({ folder, manifest, references }: Package): string[] 
     .map((it) => it.slice(SCOPE.length));
   const agrees = expected.sort().join() === [...references].sort().join();
   return agrees ? [] : [`packages/${folder}/tsconfig.json references other packages than npm does`];
-}
-
-/** A `Client` is the proof of a verified token, so only token verifiers may make one. */
-function forgedClients({ folder, modules }: Package): string[] {
-  if (folder === 'domain' || folder.startsWith('token-verifier-')) return [];
-  return modules
-    .filter(({ text }) => text.includes('authenticatedClient'))
-    .map(({ file }) => `${file} must not make a Client: only token verifiers do`);
 }
 
 function packageIn(files: Files, folder: string): Package {

@@ -1,5 +1,3 @@
-declare const authenticated: unique symbol;
-
 /** All permissions: one for each operation of the service. */
 export const PERMISSIONS = ['create plants', 'read plants'] as const;
 
@@ -13,24 +11,11 @@ export type Permission = (typeof PERMISSIONS)[number];
  */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = ['create plants', 'read plants'];
 
-/**
- * A client that presented a valid bearer token. Only a `TokenVerifier` can create one, with
- * {@link authenticatedClient}. Source: docs/specification.md, "Authentication".
- */
+/** A client that presented a valid bearer token. Source: docs/specification.md, "Authentication". */
 export interface Client {
   /** Names the client in the log: a label or a subject, never the token or a digest of it. */
   readonly name: string;
   readonly permissions: ReadonlySet<Permission>;
-  readonly [authenticated]: true;
-}
-
-/**
- * Creates a {@link Client} once its token has been verified. The architecture test lets only a `TokenVerifier` call
- * this.
- */
-export function authenticatedClient(name: string, permissions: Iterable<Permission>): Client {
-  const client: Omit<Client, typeof authenticated> = { name, permissions: new Set(permissions) };
-  return client as Client;
 }
 
 /** Thrown when an authenticated client lacks the permission for an operation. */
@@ -49,6 +34,5 @@ export class PermissionDeniedError extends Error {
 /** @throws {PermissionDeniedError} if a client lacks a permission. */
 export function requirePermission(client: Client, permission: Permission): void {
   if (client.permissions.has(permission)) return;
-  const doing = permission.replace(/e? /, 'ing ');
-  throw new PermissionDeniedError(`the token does not permit ${doing}`, { client });
+  throw new PermissionDeniedError(`the token lacks the permission to ${permission}`, { client });
 }

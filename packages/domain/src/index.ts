@@ -1,5 +1,4 @@
 export {
-  authenticatedClient,
   type Client,
   DEFAULT_PERMISSIONS,
   PERMISSIONS,

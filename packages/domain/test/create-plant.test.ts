@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import {
-  authenticatedClient,
+  type Client,
   CreatePlant,
   DEFAULT_PERMISSIONS,
   InvalidTokenError,
@@ -11,14 +11,14 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
-const gardener = authenticatedClient('gardener', PERMISSIONS);
+const gardener: Client = { name: 'gardener', permissions: new Set(PERMISSIONS) };
 const monstera = newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' });
 
 const unknown = new InvalidTokenError('unknown');
-const clients = new Map([
+const clients = new Map<string, Client>([
   ['gardener', gardener],
-  ['by default', authenticatedClient('by default', DEFAULT_PERMISSIONS)],
-  ['visitor', authenticatedClient('visitor', [])],
+  ['by default', { name: 'by default', permissions: new Set(DEFAULT_PERMISSIONS) }],
+  ['visitor', { name: 'visitor', permissions: new Set() }],
 ]);
 
 const tokens: TokenVerifier = {

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import {
-  authenticatedClient,
+  type Client,
   DEFAULT_PERMISSIONS,
   newPlant,
   PERMISSIONS,
@@ -10,14 +10,16 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
-const reader = authenticatedClient('reader', PERMISSIONS);
-const gardener = authenticatedClient('gardener', ['create plants']);
+const reader: Client = { name: 'reader', permissions: new Set(PERMISSIONS) };
+const gardener: Client = { name: 'gardener', permissions: new Set(['create plants']) };
 const plant = newPlant({ id: 1n, name: 'Monstera' });
 
 const tokens = {
   async verify(token: string) {
     if (token === 'gardener') return gardener;
-    return token === 'reader' ? reader : authenticatedClient('by default', DEFAULT_PERMISSIONS);
+    return token === 'reader'
+      ? reader
+      : { name: 'by default', permissions: new Set(DEFAULT_PERMISSIONS) };
   },
   async ready() {},
   async close() {},

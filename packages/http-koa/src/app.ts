@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { CreatePlant } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
 import { type Admit, authorize } from './create-plant/authorize.js';
@@ -8,14 +7,11 @@ import { readBody } from './create-plant/read-body.js';
 import type { DescriptionOptions } from './docs/openapi-description.js';
 import { addDocs } from './docs/serve-docs.js';
 import { addHealth } from './health-routes.js';
+import { Koa, newRouter } from './koa.js';
 import { plainPath, positiveInteger } from './options.js';
-import { HttpError } from './request/failures.js';
 import type { HttpObserver } from './request/http-observer.js';
-import { observe, type RequestState } from './request/observe.js';
-import { allow, respondToFailures } from './request/respond-to-failures.js';
-
-/** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
-const Koa: typeof KoaApplication = createRequire(import.meta.url)('koa');
+import { observe } from './request/observe.js';
+import { allow, pathNotFound, respondToFailures } from './request/respond-to-failures.js';
 
 /** The use case and observer that an application needs. */
 export interface AppDependencies {
@@ -41,8 +37,6 @@ export interface RoutesOptions extends DescriptionOptions {
   readonly docs?: boolean;
 }
 
-type PlantRouter = Router<RequestState>;
-
 /**
  * Creates a Koa application with `POST /plants`, the health checks and the docs (docs/specification.md, "Endpoints").
  * Serve its `callback()` with `createServer` of `@plant-store/http-server`, or in your own server. The README shows an example.
@@ -53,24 +47,20 @@ export function createApp(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): KoaApplication {
-  const [operations, others] = [newRouter(), newRouter()];
-  addCreatePlant(operations, dependencies, options);
-  addOthers(others, dependencies, options);
-  // In two routers, because each compares a request with all its routes.
-  return appOf([operations, others], dependencies.observer);
-}
-
-/** Creates an application that serves routes, and responds to other requests with a failure. */
-export function appOf(routers: readonly PlantRouter[], observer: HttpObserver): KoaApplication {
-  const app = new Koa<RequestState>();
+  const { observer } = dependencies;
+  const app = new Koa();
   // The observer receives the failures.
   app.silent = true;
-  app.use(observe(observer)).use(respondToFailures(observer));
-  for (const router of routers) app.use(router.routes());
-  app.use(() => {
-    throw new HttpError('PATH_NOT_FOUND');
-  });
-  return app as unknown as KoaApplication;
+  app.use(observe(observer));
+  app.use(respondToFailures(observer));
+  // Two routers, because each compares a request with all its routes.
+  const [creates, others] = [newRouter(), newRouter()];
+  addCreatePlant(creates, dependencies, options);
+  addOthers(others, dependencies, options);
+  app.use(creates.routes());
+  app.use(others.routes());
+  app.use(pathNotFound);
+  return app;
 }
 
 /**
@@ -93,24 +83,20 @@ export function plantStoreRoutes(
   options: RoutesOptions = {},
 ): Middleware {
   const { observer } = dependencies;
-  const router = newRouter().use(observe(observer), respondToFailures(observer));
+  const router = newRouter();
+  router.use(observe(observer), respondToFailures(observer));
   addCreatePlant(router, dependencies, options);
   addOthers(router, dependencies, options);
-  return router.routes() as unknown as Middleware;
-}
-
-/** Compares paths exactly: `/plants/` and `/Plants` are not `/plants`. */
-export function newRouter(): PlantRouter {
-  return new Router({ strict: true, sensitive: true });
+  return router.routes() as Middleware;
 }
 
 /**
  * Adds `POST /plants`, which stops at the first check that fails: the token before the body is read, the load before it is
- * parsed. The database comes last.
+ * parsed. The store comes last.
  */
 function addCreatePlant(
-  router: PlantRouter,
-  { createPlant: useCase, admit }: AppDependencies,
+  router: Router,
+  dependencies: AppDependencies,
   {
     basePath = '',
     bodyLimit = 16_384,
@@ -124,13 +110,13 @@ function addCreatePlant(
   };
   router.post(
     `${plainPath('basePath', basePath)}/plants`,
-    authorize(useCase, admit),
+    authorize(dependencies.createPlant, dependencies.admit),
     readBody(positiveInteger('bodyLimit', bodyLimit)),
     createPlant(limits),
   );
 }
 
-function addOthers(router: PlantRouter, { ready }: AppDependencies, options: RoutesOptions): void {
+function addOthers(router: Router, { ready }: AppDependencies, options: RoutesOptions): void {
   router.all(`${options.basePath ?? ''}/plants`, allow('POST'));
   addHealth(router, ready);
   if (options.docs !== false) addDocs(router, options);

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
+import type { Middleware } from 'koa';
 import { failures, toFailure } from './request/failures.js';
-import type { RequestState, Step } from './request/observe.js';
 import { allow, respondWith } from './request/respond-to-failures.js';
 
 /** The service is stopping and accepts no more requests. */
@@ -10,17 +10,17 @@ export class StoppingError extends Error {
 }
 
 /** Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
-export function addHealth(router: Router<RequestState>, check: () => Promise<void>): void {
+export function addHealth(router: Router, check: () => Promise<void>): void {
   router.get('/livez', live).all('/livez', allow('HEAD, GET'));
   router.get('/readyz', ready(check)).all('/readyz', allow('HEAD, GET'));
 }
 
-const live: Step = (ctx) => {
+const live: Middleware = (ctx) => {
   ctx.set('Cache-Control', 'no-store');
   ctx.body = { status: 'live' };
 };
 
-function ready(check: () => Promise<void>): Step {
+function ready(check: () => Promise<void>): Middleware {
   return async (ctx) => {
     try {
       await check();

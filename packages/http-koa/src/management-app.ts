@@ -1,8 +1,10 @@
-import type Koa from 'koa';
-import { type AppDependencies, appOf, newRouter } from './app.js';
+import type KoaApplication from 'koa';
+import type { AppDependencies } from './app.js';
 import { addHealth } from './health-routes.js';
+import { Koa, newRouter } from './koa.js';
 import type { HttpObserver } from './request/http-observer.js';
-import { allow } from './request/respond-to-failures.js';
+import { observe } from './request/observe.js';
+import { allow, pathNotFound, respondToFailures } from './request/respond-to-failures.js';
 
 /** The health check, the metrics and the observer of the management listener. */
 export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
@@ -11,19 +13,24 @@ export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
 }
 
 /** Creates the Koa application with health checks and metrics, for operators. Clients must not be able to reach it. */
-export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
+export function createManagementApp({
+  ready,
+  metrics,
+  observer,
+}: ManagementDependencies): KoaApplication {
+  const app = new Koa();
+  // The observer receives the failures.
+  app.silent = true;
+  app.use(observe({ begun() {}, ended() {}, failed() {} }));
+  app.use(respondToFailures(observer));
   const router = newRouter();
   addHealth(router, ready);
-  router
-    .get('/metrics', async (ctx) => {
-      ctx.set('Content-Type', metrics.contentType);
-      ctx.body = await metrics.text();
-    })
-    .all('/metrics', allow('HEAD, GET'));
-  const failuresOnly: HttpObserver = {
-    begun() {},
-    ended() {},
-    failed: (it) => observer.failed(it),
-  };
-  return appOf([router], failuresOnly);
+  router.get('/metrics', async (ctx) => {
+    ctx.set('Content-Type', metrics.contentType);
+    ctx.body = await metrics.text();
+  });
+  router.all('/metrics', allow('HEAD, GET'));
+  app.use(router.routes());
+  app.use(pathNotFound);
+  return app;
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  authenticatedClient,
+  type Client,
   type NewPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
@@ -25,6 +25,8 @@ import {
   tokenVerifier,
   useEmbedding,
 } from './support/embedding.js';
+
+const gardener: Client = { name: 'test', permissions: new Set(['create plants']) };
 
 describe('The application', () => {
   const embedding = useEmbedding();
@@ -135,7 +137,7 @@ describe('The application', () => {
       const begun = performance.now();
       await wait(20);
       taken = performance.now() - begun;
-      return authenticatedClient('test', ['create plants']);
+      return gardener;
     };
     const ports = adding(add, { ...tokenVerifier, verify });
     await (await start({ ...ports, requestDeadlineMs: 1234 })).send();
@@ -146,7 +148,7 @@ describe('The application', () => {
     const asked: number[] = [];
     const verify = async (token: string) => {
       asked.push(token.length);
-      return authenticatedClient('test', ['create plants']);
+      return gardener;
     };
     const { send } = await start(verifying(verify));
     for (const length of [16_000, 16_384]) {

@@ -2,12 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-  authenticatedClient,
-  newPlant,
-  type PlantReader,
-  StoreUnavailableError,
-} from '@plant-store/domain';
+import { newPlant, type PlantReader, StoreUnavailableError } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { exportPages, type PlantExportOptions } from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
@@ -18,7 +13,7 @@ const MANY = 20_001;
 function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = {}) {
   return exportPages({
     pages: {
-      client: authenticatedClient('reader', ['read plants']),
+      client: { name: 'reader', permissions: new Set(['read plants']) },
       read: (page, timeLimitMs) => plants.read(page, timeLimitMs),
     },
     timeLimitMs: 1000,

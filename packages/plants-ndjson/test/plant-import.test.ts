@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import {
-  authenticatedClient,
+  type Client,
   type NewPlant,
   OutcomeUnknownError,
   PLANT_ID_RULE,
@@ -19,7 +19,7 @@ import {
 } from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
 
-const gardener = authenticatedClient('gardener', ['create plants']);
+const gardener: Client = { name: 'gardener', permissions: new Set(['create plants']) };
 const LIMIT_BYTES = 64;
 const STOPPED = new Error('stopped');
 /** More lines than are imported concurrently. */

@@ -1,5 +1,4 @@
 import {
-  authenticatedClient,
   type Client,
   DEFAULT_PERMISSIONS,
   InvalidTokenError,
@@ -54,7 +53,7 @@ export function clientOf(
     const scope = scopes[permission];
     return scope === undefined ? DEFAULT_PERMISSIONS.includes(permission) : granted.includes(scope);
   });
-  return authenticatedClient(nameOf(claims, nameClaim), permissions);
+  return { name: nameOf(claims, nameClaim), permissions: new Set(permissions) };
 }
 
 /**

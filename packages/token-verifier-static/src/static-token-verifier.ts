@@ -1,5 +1,4 @@
 import {
-  authenticatedClient,
   type Client,
   DEFAULT_PERMISSIONS,
   InvalidTokenError,
@@ -67,7 +66,7 @@ function knownTokens(digests: readonly TokenDigest[]): ReadonlyMap<string, Clien
     digests.map(({ sha256, label, permissions = DEFAULT_PERMISSIONS }, index) => {
       const problem = tokenProblem({ sha256, label });
       if (problem !== undefined) throw new TypeError(`token ${index + 1}: ${problem}`);
-      return [sha256.toLowerCase(), authenticatedClient(label, permissions)];
+      return [sha256.toLowerCase(), { name: label, permissions: new Set(permissions) }];
     }),
   );
 }

@@ -144,7 +144,7 @@ describe('plant-store import', () => {
       return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
     };
     const before = await timersAfter('a-secret', 'the token is unknown');
-    const why = 'the token does not permit creating plants';
+    const why = 'the token lacks the permission to create plants';
     // A timer that is left would keep the process alive.
     expect(await timersAfter(CLIENT.ACCESS_TOKEN, why)).to.equal(before);
   });

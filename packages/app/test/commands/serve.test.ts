@@ -421,7 +421,7 @@ describe('The tokens of the service', () => {
     expect(await read(SCOPE)).to.include({ code: 0 });
     const { code, err } = await read('plants:read');
     expect(code).to.equal(2);
-    expect(err).to.include('the token does not permit reading plants');
+    expect(err).to.include('the token lacks the permission to read plants');
   });
 
   it('are reread on SIGHUP; if the file is invalid, nothing changes', async () => {

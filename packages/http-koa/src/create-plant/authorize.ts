@@ -1,6 +1,7 @@
 import type { Client, CreatePlant } from '@plant-store/domain';
+import type { Middleware } from 'koa';
 import { bearerToken } from '../request/headers.js';
-import type { Step } from '../request/observe.js';
+import type { RequestState } from '../request/observe.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
@@ -9,10 +10,11 @@ import type { Step } from '../request/observe.js';
 export type Admit = (client: Client) => void | Promise<void>;
 
 /** Lets pass only clients whose token permits to create plants. They are admitted before their body is read. */
-export function authorize(createPlant: CreatePlant, admit: Admit | undefined): Step {
+export function authorize(createPlant: CreatePlant, admit: Admit | undefined): Middleware {
   return async function authorized(ctx, next) {
     const creator = await createPlant.authorize(bearerToken(ctx.req));
-    ctx.state.creator = creator;
+    const state: RequestState = ctx.state;
+    state.creator = creator;
     if (admit) await admit(creator.client);
     return next();
   };

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { HttpError } from '../request/failures.js';
 import { isRepeated } from '../request/headers.js';
-import type { Step } from '../request/observe.js';
+import type { RequestState } from '../request/observe.js';
 
 /** Reports a setup error: a body parser that ran first has rounded large ids, so its result is unusable. */
 const ALREADY_READ =
   'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
 
 /** Puts the bytes of a JSON body into `ctx.request.body`. koa-bodyparser reads them as text, since `JSON.parse` rounds ids. */
-export function readBody(limit: number): Step {
+export function readBody(limit: number): Middleware {
   const parse = bodyParser({
     enableTypes: ['text'],
     extendTypes: { text: ['application/json'] },
@@ -23,17 +23,22 @@ export function readBody(limit: number): Step {
       // The parser's own error: the client has gone. One of the server names the rule that the body breaks.
       throw status === 400 && 'type' in error ? new HttpError('MALFORMED_REQUEST') : error;
     },
-  }) as unknown as Step;
+  });
   return function read(ctx, next) {
-    const { req, request, state } = ctx;
+    const { req, request } = ctx;
     checkBody(ctx, limit);
     // A parser of the host for other types has left `{}`, or was turned off.
     request.body = undefined;
     ctx.disableBodyParser = false;
-    if (!req.complete) return parse(ctx, next);
-    // It is unknown when this body arrived: at the start at the earliest. It needs no parser that waits for events of the
-    // stream, and one of AWS Lambda's adapters (@codegenie/serverless-express) has marked the stream as unreadable by now.
-    state.arrivedAt = state.startedAt;
+    const state: RequestState = ctx.state;
+    if (!req.complete) {
+      return parse(ctx, () => {
+        state.arrivedAt = performance.now();
+        return next();
+      });
+    }
+    // This body needs no parser that waits for events of the stream, and one of AWS Lambda's adapters
+    // (@codegenie/serverless-express) has marked the stream as unreadable by now.
     request.body = arrivedBody(req, limit);
     return next();
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type Router from '@koa/router';
-import type { RequestState, Step } from '../request/observe.js';
+import type { Middleware } from 'koa';
 import { allow } from '../request/respond-to-failures.js';
 import { type DescriptionOptions, openApiDescription } from './openapi-description.js';
 
@@ -24,7 +24,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
 /** Adds the OpenAPI description and the docs pages. Each is read or made at its first request. */
-export function addDocs(router: Router<RequestState>, options: DescriptionOptions): void {
+export function addDocs(router: Router, options: DescriptionOptions): void {
   const description = () => openApiDescription(options);
   // Its references are relative, because a proxy may serve all this below a path that it strips.
   const page = (root: './' | '../') => async () =>
@@ -59,7 +59,7 @@ function staticFile(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
 }
 
-function document(type: string, source: Source): Step {
+function document(type: string, source: Source): Middleware {
   let made: { readonly bytes: Buffer; readonly etag: string } | undefined;
   return async (ctx) => {
     made ??= withTag(Buffer.from(await source()));

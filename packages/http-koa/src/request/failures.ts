@@ -1,5 +1,5 @@
 import { maxHeaderSize } from 'node:http';
-import { type CreateFailure, failuresOfCreate } from '@plant-store/plant-json';
+import { failuresOfCreate } from '@plant-store/plant-json';
 
 /** The response to a failed request. Stable across releases. */
 export interface Failure {
@@ -7,7 +7,6 @@ export interface Failure {
   readonly error: number;
   /** The message in the body, without values of the request. */
   readonly message: string;
-  /** The status of the response: the error number without its last digit. */
   readonly status: number;
   /** Whether the service is at fault. Such a failure is logged with its cause. */
   readonly ours?: true;
@@ -26,68 +25,95 @@ const OUTAGE = { ours: true, ...LATER } as const;
 const create = failuresOfCreate('the body');
 
 /** All failures, by the `code` of the error that causes each. The OpenAPI description has a sentence for each status. */
-export const failures = {
-  MALFORMED_REQUEST: failure(4000, 'the request is not valid HTTP/1.1 (RFC 9112)'),
-  BODY_MISSING: failure(4001, 'the body is missing: send a NewPlant as JSON'),
-  MEDIA_TYPE_NOT_SUPPORTED: failure(4002, 'Content-Type must be application/json, in one header'),
-  BODY_TOO_LARGE: ofCreate(create.TOO_LARGE),
-  INVALID_JSON: ofCreate(create.INVALID_JSON),
-  INVALID_NEW_PLANT: ofCreate(create.INVALID_NEW_PLANT),
-  PLANT_ID_TAKEN: ofCreate(create.PLANT_ID_TAKEN),
-  CREDENTIALS_MISSING: failure(
-    4010,
-    'the bearer token is missing: send Authorization: Bearer <ACCESS_TOKEN>',
-    { challenge: CHALLENGE },
-  ),
-  INVALID_TOKEN: failure(
-    4011,
-    'the bearer token is malformed, unknown, expired, or not meant for this service',
-    { challenge: `${CHALLENGE}, error="invalid_token"` },
-  ),
-  PERMISSION_DENIED: failure(4030, 'the bearer token does not permit this operation', {
+const rows = {
+  MALFORMED_REQUEST: {
+    status: 400,
+    error: 4000,
+    message: 'the request is not valid HTTP/1.1 (RFC 9112)',
+  },
+  BODY_MISSING: {
+    status: 400,
+    error: 4001,
+    message: 'the body is missing: send a NewPlant as JSON',
+  },
+  MEDIA_TYPE_NOT_SUPPORTED: {
+    status: 400,
+    error: 4002,
+    message: 'Content-Type must be application/json, in one header',
+  },
+  BODY_TOO_LARGE: { status: 400, ...create.TOO_LARGE },
+  INVALID_JSON: { status: 400, ...create.INVALID_JSON },
+  INVALID_NEW_PLANT: { status: 400, ...create.INVALID_NEW_PLANT },
+  PLANT_ID_TAKEN: { status: 400, ...create.PLANT_ID_TAKEN },
+  CREDENTIALS_MISSING: {
+    status: 401,
+    error: 4010,
+    message: 'the bearer token is missing: send Authorization: Bearer <ACCESS_TOKEN>',
+    challenge: CHALLENGE,
+  },
+  INVALID_TOKEN: {
+    status: 401,
+    error: 4011,
+    message: 'the bearer token is malformed, unknown, expired, or not meant for this service',
+    challenge: `${CHALLENGE}, error="invalid_token"`,
+  },
+  PERMISSION_DENIED: {
+    status: 403,
+    error: 4030,
+    message: 'the bearer token does not permit this operation',
     challenge: `${CHALLENGE}, error="insufficient_scope"`,
-  }),
-  PATH_NOT_FOUND: failure(4040, 'there is nothing at this path'),
-  METHOD_NOT_ALLOWED: failure(
-    4050,
-    'this method is not allowed here: the header Allow lists the allowed methods',
-  ),
-  REQUEST_TIMEOUT: failure(4080, 'the request did not arrive in time'),
-  TOO_MANY_REQUESTS: failure(
-    4290,
-    'this client sends too many requests: this one was not carried out',
-    LATER,
-  ),
-  HEADERS_TOO_LARGE: failure(
-    4310,
-    `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
-  ),
-  INTERNAL: ofCreate(create.INTERNAL, { ours: true }),
-  STORE_UNAVAILABLE: failure(
-    create.STORE_UNAVAILABLE.error,
-    'the database is unavailable: the request was not carried out',
-    OUTAGE,
-  ),
-  TOKEN_VERIFIER_UNAVAILABLE: failure(
-    5030,
-    'the token cannot be verified now: the request was not carried out',
-    OUTAGE,
-  ),
-  OUTCOME_UNKNOWN: ofCreate(create.OUTCOME_UNKNOWN, OUTAGE),
-  OVERLOADED: failure(5032, 'too many requests are in flight: this one was not carried out', LATER),
-  STOPPING: failure(5032, 'the service is stopping: the request was not carried out', LATER),
-};
-
-function failure(error: number, message: string, more: Partial<Failure> = {}): Failure {
-  return { error, message, status: Math.floor(error / 10), ...more };
-}
-
-function ofCreate({ error, message }: CreateFailure, more?: Partial<Failure>): Failure {
-  return failure(error, message, more);
-}
+  },
+  PATH_NOT_FOUND: { status: 404, error: 4040, message: 'there is nothing at this path' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    error: 4050,
+    message: 'this method is not allowed here: the header Allow lists the allowed methods',
+  },
+  REQUEST_TIMEOUT: { status: 408, error: 4080, message: 'the request did not arrive in time' },
+  TOO_MANY_REQUESTS: {
+    status: 429,
+    error: 4290,
+    message: 'this client sends too many requests: this one was not carried out',
+    ...LATER,
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    error: 4310,
+    message: `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
+  },
+  INTERNAL: { status: 500, ...create.INTERNAL, ours: true },
+  STORE_UNAVAILABLE: {
+    status: 503,
+    error: create.STORE_UNAVAILABLE.error,
+    message: 'the database is unavailable: the request was not carried out',
+    ...OUTAGE,
+  },
+  TOKEN_VERIFIER_UNAVAILABLE: {
+    status: 503,
+    error: 5030,
+    message: 'the token cannot be verified now: the request was not carried out',
+    ...OUTAGE,
+  },
+  OUTCOME_UNKNOWN: { status: 503, ...create.OUTCOME_UNKNOWN, ...OUTAGE },
+  OVERLOADED: {
+    status: 503,
+    error: 5032,
+    message: 'too many requests are in flight: this one was not carried out',
+    ...LATER,
+  },
+  STOPPING: {
+    status: 503,
+    error: 5032,
+    message: 'the service is stopping: the request was not carried out',
+    ...LATER,
+  },
+} as const satisfies Record<string, Failure>;
 
 /** The `code` of an error that has its own failure. */
-export type FailureCode = keyof typeof failures;
+export type FailureCode = keyof typeof rows;
+
+/** The responses to failed requests. */
+export const failures: Readonly<Record<FailureCode, Failure>> = rows;
 
 /** Refuses a request. Its message may be more specific than the one in the table. */
 export class HttpError extends Error {

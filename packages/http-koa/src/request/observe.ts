@@ -1,5 +1,5 @@
 import type { PlantCreator } from '@plant-store/domain';
-import type { DefaultContext, DefaultState, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import type { Failure } from './failures.js';
 import { countedMethod, requestIdOf } from './headers.js';
 import {
@@ -9,35 +9,31 @@ import {
   refusedClientOf,
 } from './http-observer.js';
 
-/** What the middleware of the routes shares about a request, in `ctx.state`. */
-export interface RequestState extends DefaultState {
+/** What the middleware of the routes shares about a request, as `ctx.state`. */
+export interface RequestState {
   requestId: string;
-  /** When the request began, in milliseconds since the process started (`performance.now()`). */
-  startedAt: number;
-  /** When the last byte of the body arrived, likewise; 0 before. */
+  /** When the last byte of the request arrived, or, until that is known, when the request began (`performance.now()`). */
   arrivedAt: number;
-  /** The client whose token was verified; `undefined` before, or if it may not create plants. */
-  creator: PlantCreator;
+  /** What the client may do, once its token was verified. */
+  creator?: PlantCreator;
   /** What the response reports, and why, unless the request succeeded. */
   failure?: Failure;
   cause?: unknown;
 }
 
-/** A middleware of the routes. */
-export type Step = Middleware<RequestState, DefaultContext>;
-
 /** The status in metrics of a request whose client closed the connection before the response. */
 const CLIENT_GONE = 499;
 
 /** Gives each request its id, and reports its beginning and its end. */
-export function observe(observer: HttpObserver): Step {
+export function observe(observer: HttpObserver): Middleware {
   return async function observed(ctx, next) {
-    const { state, req, response } = ctx;
+    const { req, response } = ctx;
+    // A host may replace `ctx.state` later.
+    const state: RequestState = ctx.state;
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
-    state.startedAt = startedAt;
-    state.arrivedAt = 0;
     state.requestId = requestId;
+    state.arrivedAt = startedAt;
     response.set('X-Request-Id', requestId);
     observer.begun();
     await next();
@@ -50,7 +46,7 @@ export function observe(observer: HttpObserver): Step {
       error: failure?.error,
       durationMs: performance.now() - startedAt,
       requestId,
-      client: (creator as PlantCreator | undefined)?.client.name ?? refusedClientOf(cause),
+      client: creator?.client.name ?? refusedClientOf(cause),
       refusal: accessRefusalOf(cause),
       parserError: parserErrorOf(cause),
       request: req,

@@ -1,20 +1,21 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { type Failure, HttpError, toFailure } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
-import type { Step } from './observe.js';
+import type { RequestState } from './observe.js';
 
 /**
- * Responds to every error of the steps behind it. Failures of the service are reported to the observer, and emitted as
+ * Responds to every error of the middleware behind it. Failures of the service are reported to the observer, and emitted as
  * `error` on the application.
  */
-export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Step {
+export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Middleware {
   return async function respond(ctx, next) {
     try {
       await next();
     } catch (cause) {
       const failure = toFailure(cause);
-      const { state } = ctx;
-      Object.assign(state, { failure, cause });
+      const state: RequestState = ctx.state;
+      state.failure = failure;
+      state.cause = cause;
       if (failure.ours) {
         observer.failed({ requestId: state.requestId, error: failure.error, cause });
         ctx.app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
@@ -37,8 +38,13 @@ export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failu
 }
 
 /** Refuses the methods that a path has no route for. */
-export function allow(methods: string): Step {
+export function allow(methods: string): Middleware {
   return () => {
     throw new HttpError('METHOD_NOT_ALLOWED', undefined, { allow: methods });
   };
 }
+
+/** Refuses what no route has matched. */
+export const pathNotFound: Middleware = () => {
+  throw new HttpError('PATH_NOT_FOUND');
+};

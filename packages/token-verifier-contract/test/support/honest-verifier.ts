@@ -1,11 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Difference, Expected, Honest } from '@plant-store/contract-suite/mocha';
-import {
-  authenticatedClient,
-  type Client,
-  InvalidTokenError,
-  TokenVerifierUnavailableError,
-} from '@plant-store/domain';
+import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
 /** The first has parts of 7, 21 and 8 characters. Only a part of more than 8 must stay secret. */
@@ -23,8 +18,8 @@ const UNKNOWN = 'unknown: a token begins with a-token and "that-was-given-to-the
 class SimulatedIssuer {
   fault: 'gone' | 'silent' | 'garbled' | undefined;
   readonly #clients = new Map<string, Client>([
-    [GARDENER, authenticatedClient('gardener', ['create plants'])],
-    [VISITOR, authenticatedClient('visitor', [])],
+    [GARDENER, { name: 'gardener', permissions: new Set(['create plants']) }],
+    [VISITOR, { name: 'visitor', permissions: new Set() }],
   ]);
 
   /** Resolves with `undefined` when the token is not valid. */

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
-import {
-  authenticatedClient,
-  InvalidTokenError,
-  TokenVerifierUnavailableError,
-} from '@plant-store/domain';
+import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { EXPIRED, GARDENER, type HonestVerifier, hesitating, PASSWORD } from './honest-verifier.js';
 
 /** What a verifier may mistake for the gardener's token, by its name in the failure. */
@@ -81,11 +77,11 @@ export const liars: Liars<HonestVerifier> = {
   'accepts valid tokens repeatedly and concurrently, each as its own client': {
     'gives every client every permission': () => ({
       failure: 'the token of "visitor": expected the client "visitor" with the permissions [], got',
-      nameOf: ({ name }) => authenticatedClient(name, ['create plants']),
+      nameOf: ({ name }) => ({ name, permissions: new Set(['create plants']) }),
     }),
     'gives every client one name': () => ({
       failure: 'the permissions [create plants], got the client "client"',
-      nameOf: ({ permissions }) => authenticatedClient('client', permissions),
+      nameOf: ({ permissions }) => ({ name: 'client', permissions: new Set(permissions) }),
     }),
     'accepts a token only once': ({ past }) => ({
       failure: 'the permissions [create plants], got InvalidTokenError: used',
@@ -99,7 +95,7 @@ export const liars: Liars<HonestVerifier> = {
   'names clients in 1 to 128 printable characters, without revealing the token': Object.fromEntries(
     NAMES.map((name): [string, Lie<HonestVerifier>] => [
       `names a client ${JSON.stringify(name).slice(0, 20)}`,
-      () => ({ failure: 'the name of', nameOf: () => authenticatedClient(name, []) }),
+      () => ({ failure: 'the name of', nameOf: () => ({ name, permissions: new Set() }) }),
     ]),
   ),
   'always refuses invalid tokens, even among concurrent valid ones': {
@@ -156,7 +152,8 @@ export const liars: Liars<HonestVerifier> = {
     'accepts an expired token during an outage': ({ issuer }) => ({
       failure: 'an expired token: expected that it is not accepted, got the client "cached"',
       respond: (token) =>
-        token === EXPIRED && issuer.fault !== undefined && authenticatedClient('cached', []),
+        token === EXPIRED &&
+        issuer.fault !== undefined && { name: 'cached', permissions: new Set() },
     }),
     'is ready, but accepts nothing, during an outage': () => ({
       failure: 'the permissions [create plants], got TokenVerifierUnavailableError: no response',

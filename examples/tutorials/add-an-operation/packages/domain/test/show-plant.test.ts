@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import {
-  authenticatedClient,
+  type Client,
   DEFAULT_PERMISSIONS,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
@@ -13,7 +13,7 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
-const visitor = authenticatedClient('visitor', ['show plants']);
+const visitor: Client = { name: 'visitor', permissions: new Set(['show plants']) };
 const smallest = newPlant({ id: MIN_PLANT_ID, name: 'Bellis perennis' });
 const monstera = newPlant({ id: MAX_PLANT_ID, name: 'Monstera', tag: 'tropical' });
 
@@ -41,7 +41,7 @@ describe('Showing a plant', () => {
   });
 
   it('rejects when the client has the default permissions only', async () => {
-    const creator = authenticatedClient('creator', DEFAULT_PERMISSIONS);
+    const creator: Client = { name: 'creator', permissions: new Set(DEFAULT_PERMISSIONS) };
     await rejects(show.execute(creator, monstera.id, 1_000), PermissionDeniedError);
   });
 
