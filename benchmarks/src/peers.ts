@@ -29,7 +29,7 @@ export function service(name: string, checkout = root): Subject {
   return { name, program: join(checkout, 'packages/app/bin/plant-store.js'), env: {} };
 }
 
-/** Returns the peer in a file of `programs`. */
+/** Returns the peer in a file of `benchmarks/peers`. */
 export function peer(name: string, file: string): Subject {
   return { name, program: join(root, 'benchmarks/peers', file), env: {} };
 }

@@ -19,8 +19,8 @@ function run(ofService: readonly Create[], ofPeer: readonly Create[] = []) {
       { name: 'frozen', from: 9_000, to: 20_000 },
     ],
     columns: [
-      { name: 'Plant Store', creates: ofService, ids },
-      { name: 'a peer', creates: ofPeer, ids },
+      { name: 'a peer', isService: false, creates: ofPeer, ids },
+      { name: 'Plant Store', isService: true, creates: ofService, ids },
     ],
   };
 }
@@ -30,7 +30,6 @@ const exitCode = (...args: Parameters<typeof run>) => exitCodeOf(figuresOf(run(.
 describe('The exit code of the demo', () => {
   it('is 1 when a response of the service is wrong', () => {
     expect(exitCode([create(1, 'failed')])).to.equal(1);
-    expect(exitCode([create(1, 'refused')])).to.equal(1);
     expect(exitCode([create(1, 'stored'), create(3, 'stored')])).to.equal(1);
     expect(exitCodeOf([]), 'without figures').to.equal(1);
   });
@@ -44,17 +43,20 @@ describe('The exit code of the demo', () => {
 describe('The figures of the demo', () => {
   const creates = [create(1, 'stored', 900, 800), create(2, 'stored', 6_000, 5_000)];
 
-  it('have the longest wait of each fault, up to the next', () => {
-    const [service] = figuresOf(run([...creates, create(3, 'failed', 9_500, 400)]));
-    expect(service?.longestWaitMs).to.deep.equal({ killed: 5_000, frozen: 400 });
+  it('count the responses of each fault, up to the next', () => {
+    const [, service] = figuresOf(run([...creates, create(3, 'unknown', 9_500, 400)]));
+    expect(service?.faults).to.deep.equal({
+      killed: { responses: 1, unknown: 0, longestWaitMs: 5_000 },
+      frozen: { responses: 1, unknown: 1, longestWaitMs: 400 },
+    });
   });
 
   it('are printed as a table', () => {
     const lines = table(figuresOf(run(creates, [create(3, 'stored')]))).split('\n');
     const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
-    expect(rows).to.deep.include(['', 'creates', '2', '1', '']);
-    expect(rows).to.deep.include(['', '! "stored", but lost', '0', '1', '']);
-    expect(rows).to.deep.include(['', 'wait: killed', '5.0 s', '0.0 s', '']);
+    expect(rows).to.deep.include(['', 'creates', '1', '2', '']);
+    expect(rows).to.deep.include(['', '! "stored", but lost', '1', '0', '']);
+    expect(rows).to.deep.include(['', 'wait: killed', '0.0 s', '5.0 s', '']);
   });
 
   it('fit into 80 columns', () => {
@@ -70,7 +72,7 @@ describe('The figures of the demo', () => {
   it('are drawn with each wrong response', () => {
     const drawn = picture(run(creates, [create(3, 'stored')]));
     expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
-    expect(drawn).to.include('no wrong response').and.to.include('1 "stored", but lost');
+    expect(drawn).to.include('1 wrong</tspan> of 1<').and.to.include('0 wrong of 2<');
     expect(drawn).not.to.include('NaN');
   });
 });

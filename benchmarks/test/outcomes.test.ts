@@ -7,13 +7,12 @@ const create = (id: number, reported: Reported) => ({ id, reported, waitMs: 1, a
 describe('The outcome of a create', () => {
   it('compares what the response reported with what is stored', () => {
     const ids = new Set([1]);
-    const outcomes = (['stored', 'failed', 'refused', 'unknown'] as const).map((reported) =>
+    const outcomes = (['stored', 'failed', 'unknown'] as const).map((reported) =>
       [1, 2].map((id) => outcomeOf(create(id, reported), ids)),
     );
     expect(outcomes).to.deep.equal([
       ['stored', 'lostNotStored'],
       ['storedNotFailed', 'failed'],
-      ['storedNotFailed', 'refused'],
       ['unknownStored', 'unknownNotStored'],
     ]);
   });
@@ -29,7 +28,7 @@ describe('The outcome of a create', () => {
 describe('What a response reports', () => {
   it('is "unknown" only when the service says so', () => {
     expect(reportedBy(200, {})).to.equal('stored');
-    expect(reportedBy(400, { error: 4006 })).to.equal('refused');
+    expect(reportedBy(400, { error: 4006 })).to.equal('failed');
     expect(reportedBy(500, { error: 'Internal Server Error' })).to.equal('failed');
     expect(reportedBy(503, { error: 5030 })).to.equal('failed');
     expect(reportedBy(503, { error: 5031 })).to.equal('unknown');

@@ -1,4 +1,4 @@
-import { type Subject, start } from '../peers.js';
+import { type RunningSubject, start } from '../peers.js';
 import { type Figures, load } from './load.js';
 import type { Store } from './stores.js';
 
@@ -13,62 +13,45 @@ export interface CompareOptions {
   readonly rounds: number;
   /** The creates in each measured window; a tenth of them with one connection. */
   readonly creates: number;
+  /** The creates before the first window of a process. */
+  readonly warmUp: number;
 }
 
 export const CONNECTIONS: readonly number[] = [1, 50, 200];
 
 const WARM_UP_CONNECTIONS = 50;
-const WARM_UP_CREATES = 30_000;
 
 /**
- * Measures the subjects of a database in turn, in several rounds, every second round in reverse order, so that other
- * load on the machine affects all of them. Each round has new processes, and the numbers of creates are fixed: in a
- * fixed time, a process that gets less of the machine would be measured while its code is compiled.
+ * Measures the subjects of a store in several rounds: each window of one subject is next to those of the others, every second
+ * round in reverse order, so that other load on the machine affects all of them. Each round has new processes, and the
+ * numbers of creates are fixed: in a fixed time, a process that gets less of the machine would be measured while its code
+ * is compiled.
  */
-export async function compare(
-  { databases, subjects }: Store,
-  { rounds, creates }: CompareOptions,
-): Promise<Sample[]> {
+export async function compare(store: Store, options: CompareOptions): Promise<Sample[]> {
   const samples: Sample[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const inOrder = await subjects(round);
-    for (const subject of round % 2 === 0 ? inOrder : inOrder.toReversed()) {
-      samples.push(...(await measure(subject, databases, round, creates)));
-    }
+  for (let round = 0; round < options.rounds; round += 1) {
+    samples.push(...(await measure(store, round, options)));
   }
   return samples;
 }
 
 async function measure(
-  subject: Subject,
-  databases: readonly number[],
+  { databases, subjects }: Store,
   round: number,
-  creates: number,
+  { creates, warmUp }: CompareOptions,
 ): Promise<Sample[]> {
-  const running = await start(subject);
+  const started: [name: string, RunningSubject][] = [];
+  for (const it of await subjects(round)) started.push([it.name, await start(it)]);
+  for (const [, it] of started) await load(it, databases, WARM_UP_CONNECTIONS, warmUp);
   const samples: Sample[] = [];
-  try {
-    await load(running, databases, WARM_UP_CONNECTIONS, WARM_UP_CREATES);
-    for (const connections of CONNECTIONS) {
-      const figures = await load(
-        running,
-        databases,
-        connections,
-        connections === 1 ? creates / 10 : creates,
-      );
-      samples.push({ ...figures, subject: subject.name, connections, round });
+  for (const connections of CONNECTIONS) {
+    const window = connections === 1 ? creates / 10 : creates;
+    for (const [subject, it] of round % 2 === 0 ? started : started.toReversed()) {
+      const figures = await load(it, databases, connections, window);
+      samples.push({ ...figures, subject, connections, round });
       process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
     }
-  } finally {
-    await running.stop();
   }
+  for (const [, it] of started) await it.stop();
   return samples;
-}
-
-/** Returns the median of values; `NaN` when there are none. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }

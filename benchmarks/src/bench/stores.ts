@@ -18,7 +18,7 @@ export const stores: ReadonlyMap<string, (base?: string) => Promise<Store>> = ne
   Object.entries({ memory, mongodb, postgresql }),
 );
 
-/** Starts the database of a database. `base` is the folder of another checkout of the service. */
+/** Starts the database of a store. `base` is the folder of another checkout of the service. */
 export async function startDatabase(name: string, base?: string): Promise<Store> {
   const start = stores.get(name);
   if (start !== undefined) return start(base);
@@ -41,7 +41,6 @@ async function memory(base?: string): Promise<Store> {
   const subjects = [
     ...services(base).map((service) => ({ ...service, env: { STORAGE: 'memory' } })),
     peer('Fastify', 'fastify-memory.js'),
-    peer('bare node:http', 'bare-http.js'),
     peer('textbook Koa', 'koa-memory.js'),
   ];
   return {
@@ -53,19 +52,23 @@ async function memory(base?: string): Promise<Store> {
 }
 
 async function mongodb(base?: string): Promise<Store> {
-  const set = await ReplicaSet.start({ members: 1, cacheGiB: DEFAULT_CACHE_GIB });
-  const subjects = [
+  return mongodbStore([
     ...services(base),
     peer('Fastify + insertOne', 'fastify-mongodb.js'),
     peer('Fastify + batching', 'fastify-mongodb-batching.js'),
-  ];
+  ]);
+}
+
+/** Starts a replica set of one member for these subjects. */
+export async function mongodbStore(all: readonly Subject[]): Promise<Store> {
+  const set = await ReplicaSet.start({ members: 1, cacheGiB: DEFAULT_CACHE_GIB });
   return {
     name: 'mongodb',
     databases: set.members.map(({ pid }) => pid),
     subjects: async (round) =>
-      subjects.map((subject, index) => {
-        const env = { MONGODB_URI: set.uri, MONGODB_COLLECTION: `bench-${round}-${index}` };
-        return { ...subject, env };
+      all.map((subject, index) => {
+        const address = { MONGODB_URI: set.uri, MONGODB_COLLECTION: `bench-${round}-${index}` };
+        return { ...subject, env: { ...subject.env, ...address } };
       }),
     stop: () => set.stop(),
   };

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RunningSubject } from '../peers.js';
 
 /** What the response to a create reports about the plant. */
-export type Reported = 'stored' | 'refused' | 'failed' | 'unknown';
+export type Reported = 'stored' | 'failed' | 'unknown';
 
 /** A create of one client, and what its response reported. */
 export interface Create {
@@ -13,7 +13,8 @@ export interface Create {
   readonly at: number;
 }
 
-const CLIENTS = 50;
+/** How many clients each subject has. */
+export const CLIENTS = 50;
 /** The longest pause between two creates of a client. With none, all subjects would compete for the CPUs. */
 const MAX_PAUSE_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1_000;
@@ -76,9 +77,8 @@ export class Clients {
   }
 }
 
-/** Returns what a response reports: a 5xx is a failed create, unless its error number means an unknown outcome. */
+/** Returns what a response reports: the plant is stored, or nothing is, or an error number that means an unknown outcome. */
 export function reportedBy(status: number, body: { readonly error?: unknown }): Reported {
   if (status === 200) return 'stored';
-  if (status < 500) return 'refused';
   return body.error === OUTCOME_UNKNOWN ? 'unknown' : 'failed';
 }

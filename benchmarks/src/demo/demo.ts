@@ -2,7 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { MongoClient } from 'mongodb';
-import { peer, type Subject, service, start } from '../peers.js';
+import { type Subject, start } from '../peers.js';
+import { rungs } from '../rungs/rungs.js';
 import { Clients, type Create } from './clients.js';
 import { type Fault, faults } from './faults.js';
 import type { Watch } from './watch.js';
@@ -12,15 +13,6 @@ const ELECTION_MS = 10_000;
 /** The time before the first fault, and after each. */
 const CALM_MS = 4_000;
 
-const SUBJECTS: readonly Subject[] = [
-  service('Plant Store'),
-  peer('Fastify + insertOne', 'fastify-mongodb.js'),
-  peer('insertOne, deadline', 'fastify-mongodb-deadline.js'),
-  peer('Fastify + batching', 'fastify-mongodb-batching.js'),
-  peer('batching, deadline', 'fastify-mongodb-batching-deadline.js'),
-  peer('batching, unchecked', 'fastify-mongodb-batching-unchecked.js'),
-];
-
 /** A fault that happened. Times are milliseconds of `performance.now()`. */
 export interface Happened {
   readonly name: string;
@@ -28,9 +20,10 @@ export interface Happened {
   readonly to: number;
 }
 
-/** What the responses of one subject reported, and what is stored. */
+/** What the responses of one rung reported, and what is stored. */
 export interface Column {
   readonly name: string;
+  readonly isService: boolean;
   readonly creates: readonly Create[];
   readonly ids: ReadonlySet<number>;
 }
@@ -45,18 +38,18 @@ export interface Run {
 }
 
 /**
- * Lets clients of the service and of its peers create plants while the primary of their replica set fails. All of them
- * meet each fault at the same moment.
+ * Lets clients of each rung create plants while the primary of its replica set fails. All of them meet each fault at the same
+ * moment.
  *
  * @param seconds How long the primary is killed, and how long it is frozen.
  */
 export async function demo(seconds: number, watch: Watch): Promise<Run> {
-  watch.say('starting three MongoDB servers, the service and its peers; takes one to two minutes');
+  watch.say('starting three MongoDB servers and five services; takes one to two minutes');
   const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
   const started = await Promise.all(
-    SUBJECTS.map(async (it) => ({
-      name: it.name,
-      subject: await start(inCollection(it, set.uri)),
+    rungs.map(async ({ name, subject }) => ({
+      name,
+      subject: await start(inCollection(subject, set.uri)),
     })),
   );
   const began = performance.now();
@@ -72,16 +65,24 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   watch.end();
   turns.disable();
   const columns = await Promise.all(
-    clients.map(async ({ name, creates }) => ({ name, creates, ids: await idsIn(set.uri, name) })),
+    clients.map(async ({ name, creates }, index) => ({
+      name,
+      isService: rungs[index]?.isService === true,
+      creates,
+      ids: await idsIn(set.uri, name),
+    })),
   );
   await Promise.all(started.map(({ subject }) => subject.stop()));
   await set.stop();
   return { began, happened, columns, longestStallMs: Math.round(turns.max / 1e6) };
 }
 
-/** Each subject has a collection of its own, with its name. */
+/** Each rung has a collection of its own, with its name. */
 function inCollection(subject: Subject, uri: string): Subject {
-  return { ...subject, env: { MONGODB_URI: uri, MONGODB_COLLECTION: subject.name } };
+  return {
+    ...subject,
+    env: { ...subject.env, MONGODB_URI: uri, MONGODB_COLLECTION: subject.name },
+  };
 }
 
 async function cause(

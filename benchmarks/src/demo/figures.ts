@@ -2,34 +2,54 @@ import type { Create } from './clients.js';
 import type { Run } from './demo.js';
 import { type Tally, tally, WRONG } from './outcomes.js';
 
+/** What the responses from one fault to the next report. */
+export interface FaultFigures {
+  readonly responses: number;
+  readonly unknown: number;
+  readonly longestWaitMs: number;
+}
+
 export interface Figures {
   readonly name: string;
+  readonly isService: boolean;
   readonly sent: number;
   readonly outcomes: Tally;
-  /** The longest wait for a response in milliseconds, by the fault that began last before the response. */
-  readonly longestWaitMs: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, FaultFigures>>;
 }
 
 export function figuresOf({ happened, columns }: Run): Figures[] {
-  return columns.map(({ name, creates, ids }) => ({
+  return columns.map(({ name, isService, creates, ids }) => ({
     name,
+    isService,
     sent: creates.length,
     outcomes: tally(creates, ids),
-    longestWaitMs: Object.fromEntries(
+    faults: Object.fromEntries(
       happened.map((fault, index) => {
         const next = happened[index + 1]?.from ?? Number.POSITIVE_INFINITY;
-        return [fault.name, longestWaitMs(creates, fault.from, next)];
+        return [
+          fault.name,
+          faultFigures(creates.filter(({ at }) => at >= fault.from && at < next)),
+        ];
       }),
     ),
   }));
 }
 
-function longestWaitMs(creates: readonly Create[], from: number, to: number): number {
-  const waits = creates.filter(({ at }) => at >= from && at < to).map(({ waitMs }) => waitMs);
-  return Math.round(waits.reduce((longest, wait) => Math.max(longest, wait), 0));
+function faultFigures(creates: readonly Create[]): FaultFigures {
+  return {
+    responses: creates.length,
+    unknown: creates.filter(({ reported }) => reported === 'unknown').length,
+    longestWaitMs: Math.round(creates.reduce((longest, it) => Math.max(longest, it.waitMs), 0)),
+  };
 }
 
-/** Returns the exit code of the demo: 1 if a response of the service, which is the first subject, was wrong. */
-export function exitCodeOf([service]: readonly Figures[]): 0 | 1 {
-  return service !== undefined && WRONG.every((it) => service.outcomes[it] === 0) ? 0 : 1;
+/** Returns how many responses of a subject were wrong. */
+export function wrongOf({ outcomes }: Pick<Figures, 'outcomes'>): number {
+  return WRONG.reduce((total, it) => total + outcomes[it], 0);
+}
+
+/** Returns the exit code of the demo: 1 if a response of the service was wrong, on any of its rungs. */
+export function exitCodeOf(figures: readonly Figures[]): 0 | 1 {
+  const own = figures.filter(({ isService }) => isService);
+  return own.length > 0 && own.every((it) => wrongOf(it) === 0) ? 0 : 1;
 }

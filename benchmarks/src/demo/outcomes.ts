@@ -6,7 +6,6 @@ export const OUTCOMES = {
   storedNotFailed: '"failed", but stored',
   lostNotStored: '"stored", but lost',
   failed: '"failed", not stored',
-  refused: 'refused, not stored',
   unknownStored: '"unknown", stored',
   unknownNotStored: '"unknown", not stored',
 } as const;
@@ -22,14 +21,12 @@ export type Tally = Readonly<Record<Outcome, number>>;
 const IF_STORED: Readonly<Record<Reported, Outcome>> = {
   stored: 'stored',
   failed: 'storedNotFailed',
-  refused: 'storedNotFailed',
   unknown: 'unknownStored',
 };
 
 const IF_NOT: Readonly<Record<Reported, Outcome>> = {
   stored: 'lostNotStored',
   failed: 'failed',
-  refused: 'refused',
   unknown: 'unknownNotStored',
 };
 
@@ -45,7 +42,6 @@ export function tally(creates: readonly Create[], ids: ReadonlySet<number>): Tal
     storedNotFailed: 0,
     lostNotStored: 0,
     failed: 0,
-    refused: 0,
     unknownStored: 0,
     unknownNotStored: 0,
   };

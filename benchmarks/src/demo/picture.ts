@@ -1,6 +1,7 @@
 import type { Create } from './clients.js';
 import type { Column, Happened, Run } from './demo.js';
-import { OUTCOMES, outcomeOf, tally, WRONG } from './outcomes.js';
+import { wrongOf } from './figures.js';
+import { outcomeOf, tally, WRONG } from './outcomes.js';
 
 /** So narrow that the text is readable on a telephone. */
 const WIDTH = 560;
@@ -32,7 +33,7 @@ export function picture({ began, happened, columns }: Run): string {
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
-    `<text x="0" y="${height - 6}">creates "stored" in a second; red, brown: others</text>`,
+    `<text x="0" y="${height - 6}">creates a second; brown: unknown, red: wrong</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');
@@ -52,9 +53,7 @@ function seriesOf({ creates, ids }: Column, began: number, seconds: number): Sec
 
 function kindOf(create: Create, ids: ReadonlySet<number>): Kind | undefined {
   if (WRONG.includes(outcomeOf(create, ids))) return 'wrong';
-  return create.reported === 'stored' || create.reported === 'unknown'
-    ? create.reported
-    : undefined;
+  return create.reported === 'failed' ? undefined : create.reported;
 }
 
 function band({ name, from, to }: Happened, xOf: (at: number) => number, height: number): string {
@@ -81,7 +80,7 @@ function drawn(column: Column, series: readonly Second[], row: number, most: num
   );
   const title = `y="${base - PLOT - 8}"`;
   return [
-    `<g${row === 0 ? ' class="own"' : ''}>`,
+    `<g${column.isService ? ' class="own"' : ''}>`,
     `<text class="t" x="0" ${title}>${column.name}</text>`,
     `<text class="e" x="${WIDTH}" ${title}>${verdict(column)}</text>`,
     ...bars,
@@ -89,13 +88,14 @@ function drawn(column: Column, series: readonly Second[], row: number, most: num
   ].join('\n');
 }
 
-/** Returns what is to be said about a subject: wrong responses, and those that report an unknown outcome. */
+/** Returns how many responses were wrong, and how many reported an unknown outcome. */
 function verdict({ creates, ids }: Column): string {
-  const counts = tally(creates, ids);
-  const wrong = WRONG.filter((it) => counts[it] > 0).map((it) => `${counts[it]} ${OUTCOMES[it]}`);
-  const unknown = counts.unknownStored + counts.unknownNotStored;
+  const outcomes = tally(creates, ids);
+  const wrong = wrongOf({ outcomes });
+  const unknown = outcomes.unknownStored + outcomes.unknownNotStored;
+  const of = `of ${creates.length.toLocaleString('en')}`;
   return [
-    wrong.length > 0 ? `<tspan class="wrong t">${wrong.join(', ')}</tspan>` : 'no wrong response',
-    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} "unknown"</tspan>`] : []),
+    wrong > 0 ? `<tspan class="wrong t">${wrong} wrong</tspan> ${of}` : `0 wrong ${of}`,
+    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} unknown</tspan>`] : []),
   ].join(', ');
 }

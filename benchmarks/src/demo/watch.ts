@@ -30,9 +30,7 @@ export class Watch {
     this.#watched = watched;
     this.#seen = watched.map(() => 0);
     const numbered = watched.map(({ name }, index) => `    ${index + 1}  ${name}`);
-    this.#print(
-      `${numbered.join('\n')}\nCreates stored in each second, and f failed, r refused, u unknown:`,
-    );
+    this.#print(`${numbered.join('\n')}\nCreates stored in each second, and f failed, u unknown:`);
     this.#row(
       '',
       watched.map((_, index) => `${index + 1}`),
@@ -63,7 +61,7 @@ export class Watch {
 function summary(creates: readonly Create[]): string {
   const count = (reported: Create['reported']) =>
     creates.filter((create) => create.reported === reported).length;
-  const others = (['failed', 'refused', 'unknown'] as const)
+  const others = (['failed', 'unknown'] as const)
     .filter((reported) => count(reported) > 0)
     .map((reported) => `${count(reported)}${reported[0]} `);
   return `${others.join('')}${count('stored')}`;

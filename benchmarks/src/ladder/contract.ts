@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Runner } from '@plant-store/contract-suite';
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import { FaultyMongod } from '@plant-store/test-servers/mongod';
+import type { Rung } from '../rungs/rungs.js';
+import type { Column } from './columns.js';
+
+/** What one case of the contract suite says about a rung. */
+export interface CaseResult {
+  readonly title: string;
+  /** Why the rung breaks the promise; `undefined` when it keeps it. */
+  readonly failure: string | undefined;
+}
+
+type Test = () => Promise<void>;
+
+/** Far longer than a case of a rung that passes takes. */
+const CASE_ENDS_WITHIN_MS = 60_000;
+
+/** Runs the contract suite of `PlantRepository` against a rung, on a server of its own. */
+export async function runContract(rung: Rung): Promise<CaseResult[]> {
+  const results: CaseResult[] = [];
+  let mongod = await FaultyMongod.start();
+  for (const [title, test] of casesOf(rung, () => mongod)) {
+    await mongod.renew();
+    const failure = await failureOf(test);
+    results.push({ title, failure });
+    if (failure !== undefined) {
+      // What the case has left behind must not reach the next one.
+      await mongod.stop();
+      mongod = await FaultyMongod.start();
+    }
+  }
+  await mongod.stop();
+  return results;
+}
+
+/** Returns the tests that the suite declares, by their titles. */
+function casesOf(rung: Rung, mongod: () => FaultyMongod): ReadonlyMap<string, Test> {
+  const tests = new Map<string, Test>();
+  const collector: Runner = {
+    describe: (_, declare) => declare(),
+    it: (title, _, test) => tests.set(title, () => test({ skip: () => skipped(title) })),
+  };
+  describePlantRepository(collector, rung.name, async () => {
+    const collection = `plants-${tests.size}-${performance.now()}`;
+    const reopen = async () => rung.open(mongod().uri, collection);
+    return { ...mongod().hooks(collection), repository: await reopen(), reopen };
+  });
+  return tests;
+}
+
+function skipped(title: string): never {
+  throw new Error(`every hook is offered, but this is skipped: ${title}`);
+}
+
+async function failureOf(test: Test): Promise<string | undefined> {
+  const late = pause(CASE_ENDS_WITHIN_MS, 'the case does not end', { ref: false });
+  return Promise.race([test().then(() => undefined, String), late]);
+}
+
+/** Runs the contract suite against each rung. Resolves with how many of the cases pass. */
+export async function contractColumn(
+  rungs: readonly Rung[],
+  say: (line: string) => void,
+): Promise<Column> {
+  const cells = new Map<string, string>();
+  for (const rung of rungs) {
+    const results = await runContract(rung);
+    const failed = results.filter(({ failure }) => failure !== undefined);
+    for (const { title, failure } of failed) say(`${rung.name}: ${title}: ${failure}`);
+    cells.set(rung.name, `${results.length - failed.length} of ${results.length}`);
+  }
+  return { title: 'cases', cells };
+}

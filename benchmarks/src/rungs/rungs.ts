@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url';
+import type { PlantRepository } from '@plant-store/domain';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+import { type Subject, service } from '../peers.js';
+import { InsertOne } from './insert-one.js';
+import { TrueOutcomes } from './true-outcomes.js';
+
+/** An adapter of `PlantRepository` for MongoDB. Each rung of the ladder does something that those before it do not do. */
+export interface Rung {
+  readonly name: string;
+  /** Whether the service has it. */
+  readonly isService: boolean;
+  /** The file or the package that it consists of. */
+  readonly source: string;
+  open(uri: string, collection: string): PlantRepository;
+  /** The program that serves it over HTTP. */
+  readonly subject: Subject;
+}
+
+const SERVE = fileURLToPath(new URL('serve.js', import.meta.url));
+const TRUE_OUTCOMES = 'benchmarks/src/rungs/true-outcomes.ts';
+
+/** The rung to which the others are compared. */
+export const PLAIN = 'sent again';
+
+/** A rung that is measured, but not part of the service. */
+function measured(name: string, source: string, open: Rung['open']): Rung {
+  return {
+    name,
+    isService: false,
+    source,
+    open,
+    subject: { name, program: SERVE, env: { RUNG: name } },
+  };
+}
+
+/** A rung of the service, by its value of `MONGODB_INSERTS`. */
+function own(name: string, source: string, MONGODB_INSERTS: string, open: Rung['open']): Rung {
+  return {
+    name,
+    isService: true,
+    source,
+    open,
+    subject: { ...service(name), env: { MONGODB_INSERTS } },
+  };
+}
+
+export const rungs: readonly Rung[] = [
+  measured('insertOne', 'benchmarks/src/rungs/insert-one.ts', (...at) => new InsertOne(...at)),
+  measured('true outcomes', TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, false)),
+  measured("driver's retry", TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, true)),
+  own(
+    PLAIN,
+    'packages/plant-repository-mongodb',
+    'single',
+    (...at) => new MongoPlantRepository(...at),
+  ),
+  own('batched', 'packages/plant-repository-mongodb-batched', 'batched', (uri, collection) =>
+    mongoPlantRepository({ uri, collection }),
+  ),
+];

@@ -1,0 +1,24 @@
+// Serves the rung that `RUNG` names with the HTTP adapter of the service.
+import type { AddressInfo } from 'node:net';
+import { CreatePlant } from '@plant-store/domain';
+import { createApp } from '@plant-store/http-koa';
+import { createServer } from '@plant-store/http-server';
+import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { rungs } from './rungs.js';
+
+const { RUNG, MONGODB_URI = '', MONGODB_COLLECTION = '', ACCESS_TOKEN_SHA256 = '' } = process.env;
+const rung = rungs.find(({ name }) => name === RUNG);
+if (rung === undefined) throw new Error(`RUNG: expected the name of a rung, got "${RUNG}"`);
+
+const plants = rung.open(MONGODB_URI, MONGODB_COLLECTION);
+const tokens = new StaticTokenVerifier([{ sha256: ACCESS_TOKEN_SHA256, label: 'bench' }]);
+const app = createApp({
+  createPlant: new CreatePlant(tokens, plants),
+  ready: () => plants.ready(),
+  // What fails is counted by the clients.
+  observer: { begun() {}, ended() {}, failed() {} },
+});
+const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`${JSON.stringify({ address: `http://127.0.0.1:${port}` })}\n`);
+});

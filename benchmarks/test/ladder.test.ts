@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type { Sample } from '../src/bench/compare.js';
+import { cpuTime, medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
+import type { Figures } from '../src/demo/figures.js';
+import { ladderTable } from '../src/ladder/columns.js';
+import { faultColumns } from '../src/ladder/faults.js';
+import { linesIn, linesOfCode } from '../src/ladder/lines.js';
+import { throughputColumns } from '../src/ladder/throughput.js';
+
+const sample = (subject: string, round: number, perSecond: number, connections = 50): Sample => {
+  const cpuUs = [perSecond / 2, perSecond / 4];
+  const rest = { requests: 9, failed: 0, seconds: 1, p50: 1, p99: 1, cpuUs };
+  return { subject, round, perSecond, connections, ...rest };
+};
+
+describe('A ratio', () => {
+  const samples = [
+    sample('own', 0, 100),
+    sample('other', 0, 50),
+    sample('other', 1, 100),
+    sample('own', 1, 50),
+    sample('own', 0, 999, 200),
+    sample('other', 2, 10),
+    sample('own', 2, 30),
+  ];
+
+  it('compares windows of one round with as many connections', () => {
+    expect(ratios(samples, ['own', 'other'], 50, perSecond)).to.deep.equal([2, 0.5, 3]);
+  });
+
+  it('is reported as the median of the rounds, with their range', () => {
+    expect(medianAndRange([2, 0.5, 3])).to.equal('2.00 (0.50–3.00)');
+    expect(medianAndRange([2, 4])).to.equal('3.00 (2.00–4.00)');
+    expect(medianAndRange([1.5])).to.equal('1.50');
+  });
+
+  it('of CPU time includes the database', () => {
+    expect(cpuTime(sample('own', 0, 100))).to.equal(75);
+  });
+});
+
+describe('The lines of code of a rung', () => {
+  it('do not include comments and blank lines', () => {
+    const text = '// a\n\n/** b\n * c\n */\nconst d = 1; // e\n\n  const f = g * h;\n';
+    expect(linesOfCode(text)).to.equal(2);
+  });
+
+  it('include those of other packages that it depends on, without the domain', () => {
+    const top = mkdtempSync(join(tmpdir(), 'lines-'));
+    const write = (path: string, text: string) => {
+      mkdirSync(join(top, dirname(path)), { recursive: true });
+      writeFileSync(join(top, path), text);
+    };
+    const needs = (...names: string[]) =>
+      JSON.stringify({ dependencies: Object.fromEntries(names.map((it) => [it, '1.0.0'])) });
+    write(
+      'packages/rung/package.json',
+      needs('@plant-store/domain', '@plant-store/core', 'mongodb'),
+    );
+    write('packages/rung/src/deep/a.ts', 'a();\n// b\n');
+    write('packages/rung/src/notes.md', 'c\n');
+    write('packages/core/package.json', needs('@plant-store/domain'));
+    write('packages/core/src/d.ts', 'd();\ne();\n');
+    expect(linesIn('packages/rung', top)).to.equal(3);
+    expect(linesIn('packages/core/src/d.ts', top)).to.equal(2);
+    rmSync(top, { recursive: true });
+  });
+});
+
+describe('The table of the ladder', () => {
+  const names = ['a', 'b'];
+
+  it('sums responses over the runs of the demo, and names how many were compared', () => {
+    const run = (name: string, wrong: number, unknown: number): Figures => ({
+      name,
+      isService: true,
+      sent: 1_000,
+      outcomes: {
+        stored: 990,
+        storedNotFailed: wrong,
+        lostNotStored: 1,
+        failed: 3,
+        unknownStored: unknown,
+        unknownNotStored: 0,
+      },
+      faults: { killed: { responses: 100, unknown, longestWaitMs: 1 } },
+    });
+    const columns = faultColumns([
+      [run('a', 0, 5), run('b', 2, 0)],
+      [run('a', 1, 7), run('b', 3, 0)],
+    ]);
+    expect(columns.map(({ title, cells }) => [title, ...names.map((it) => cells.get(it))])).to.eql([
+      ['wrong', '3 of 2,000', '7 of 2,000'],
+      ['unknown, killed', '12 of 200', '0 of 200'],
+      ['not stored', '6 of 2,000', '6 of 2,000'],
+    ]);
+  });
+
+  it('has ratios to the plain rung', () => {
+    const all = [1, 50, 200].flatMap((connections) => [
+      sample('sent again', 0, 100, connections),
+      sample('batched', 0, 100 + connections, connections),
+    ]);
+    const cells = throughputColumns(all).map(({ cells }) => cells.get('batched'));
+    expect(cells).to.deep.equal(['1.01', '1.50', '3.00', '1.50']);
+  });
+
+  it('has a row for each rung, and a column for each measurement', () => {
+    const cells = new Map([
+      ['a', '1,000'],
+      ['b', '2'],
+    ]);
+    expect(ladderTable(names, [{ title: 'lines', cells }]).split('\n')).to.deep.equal([
+      '| rung | lines |',
+      '| ---- | ----: |',
+      '| a    | 1,000 |',
+      '| b    |     2 |',
+    ]);
+  });
+});
