@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module';
 import Router from '@koa/router';
-import type KoaApplication from 'koa';
 
-/** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
-export const Koa: typeof KoaApplication = createRequire(import.meta.url)('koa');
+export { default as Koa } from './required-koa.cjs';
 
 /** Creates a router that compares paths exactly: `/plants/` and `/Plants` are not `/plants`. */
 export function newRouter(): Router {

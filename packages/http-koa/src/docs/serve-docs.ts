@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { allow } from '../request/respond-to-failures.js';
@@ -55,8 +56,16 @@ async function toYaml(value: object): Promise<string> {
   return stringify(value, { aliasDuplicateObjects: false });
 }
 
-function staticFile(name: string): Promise<Buffer> {
-  return readFile(new URL(`../../../static/${name}`, import.meta.url));
+const NOT_READ =
+  'the files of the docs page cannot be read. A bundle does not contain them: set the option `docs` to false there';
+
+async function staticFile(name: string): Promise<Buffer> {
+  try {
+    // In a bundle, `import.meta.dirname` is another folder, or undefined.
+    return await readFile(join(import.meta.dirname, '../../../static', name));
+  } catch (cause) {
+    throw new Error(NOT_READ, { cause });
+  }
 }
 
 function document(type: string, source: Source): Middleware {
