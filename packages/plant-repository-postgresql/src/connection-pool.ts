@@ -1,7 +1,6 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
 import { type PlantClient, PlantStoreClient } from './plant-store-client.js';
-import type { ParsedUri } from './postgresql-connection-string.js';
 import { StoreError, whyNotConnected, withoutPlant } from './postgresql-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
@@ -16,10 +15,9 @@ export class ConnectionPool {
   /** Whether the latest attempt to get a connection has failed. */
   #lacksConnection = false;
 
-  constructor({ connectionString, enableChannelBinding = false }: ParsedUri, max: number) {
+  constructor(connectionString: string, max: number) {
     this.#pool = new Pool({
       connectionString,
-      enableChannelBinding,
       Client: PlantStoreClient,
       max,
       connectionTimeoutMillis: CONNECTED_WITHIN_MS,
@@ -92,7 +90,7 @@ export class ConnectionPool {
       return await work(client);
     } catch (error) {
       const known = withoutPlant(error);
-      closes = known instanceof StoreError && known.meaning.reconnects === true;
+      closes = known instanceof StoreError && known.facts.reconnects === true;
       throw known;
     } finally {
       client.release(closes);

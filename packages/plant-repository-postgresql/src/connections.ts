@@ -1,5 +1,4 @@
 import { ConnectionPool } from './connection-pool.js';
-import type { ParsedUri } from './postgresql-connection-string.js';
 
 /** The connections of a store, by what they are for. */
 export class Connections {
@@ -10,11 +9,11 @@ export class Connections {
   /** For writes of a check, which wait for locks and standbys as an insert does. */
   readonly checkWrites: ConnectionPool;
 
-  constructor(uri: ParsedUri, maxInserts: number) {
-    this.inserts = new ConnectionPool(uri, maxInserts);
-    this.reads = new ConnectionPool(uri, 2);
-    this.checkReads = new ConnectionPool(uri, 2);
-    this.checkWrites = new ConnectionPool(uri, 2);
+  constructor(connectionString: string, maxInserts: number) {
+    this.inserts = new ConnectionPool(connectionString, maxInserts);
+    this.reads = new ConnectionPool(connectionString, 2);
+    this.checkReads = new ConnectionPool(connectionString, 2);
+    this.checkWrites = new ConnectionPool(connectionString, 2);
   }
 
   /** Replaces all of them: where a firewall or a failed host has dropped one silently, it has often dropped others. */

@@ -4,6 +4,7 @@ import type { ExaminedTable } from './examined-table.js';
 import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
 import { StoreError, withServerText } from './postgresql-error.js';
+import type { Warnings } from './warnings.js';
 
 /**
  * How long a statement may have no reply after a later one has got its own: until then, both the server and the network
@@ -22,11 +23,13 @@ interface SilentStatement {
 export class HealthCheck {
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
+  readonly #warnings: Warnings;
   readonly #silent = new Set<SilentStatement>();
 
-  constructor(connections: Connections, table: ExaminedTable) {
+  constructor(connections: Connections, table: ExaminedTable, warnings: Warnings) {
     this.#connections = connections;
     this.#table = table;
+    this.#warnings = warnings;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -36,15 +39,15 @@ export class HealthCheck {
       signal.throwIfAborted();
       await this.#run(checkWrites, (it) => this.#write(it), signal).catch((error: unknown) => {
         if (error !== signal.reason) throw error;
-        throw new StoreError('writes are not acknowledged in time', { finding: 'slow' });
+        throw new StoreError('slow', 'writes are not acknowledged in time');
       });
       if (isStandby) throw readsReachStandby();
       // Other programs may have taken every other connection of the server.
       await inserts.expectConnection(signal);
       await reads.expectConnection(signal);
     } catch (error) {
-      const command = error instanceof StoreError && error.meaning.command;
-      if (command) this.#table.warn({ message: error.message, command });
+      const command = error instanceof StoreError && error.facts.command;
+      if (command) this.#warnings.report(error.message, command);
       throw error;
     }
   }

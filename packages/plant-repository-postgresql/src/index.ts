@@ -1,5 +1,9 @@
-export type { StoreEvent, StoreObserver } from '@plant-store/plant-repository-group-commit';
-export { postgresqlUriProblem } from './postgresql-connection-string.js';
+export type {
+  BatchTracer,
+  StoreEvent,
+  StoreObserver,
+} from '@plant-store/plant-repository-group-commit';
+export { InvalidPostgresqlUriError, postgresqlUriProblem } from './postgresql-connection-string.js';
 export {
   type PostgresqlPlantRepositoryOptions,
   postgresqlPlantRepository,

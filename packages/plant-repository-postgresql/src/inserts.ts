@@ -37,7 +37,7 @@ export class Inserts {
       return await this.#connections.inserts.run(insert, signal, () => this.#connections.reset());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      if (error.meaning.isUnprepared) this.#prepares = false;
+      if (error.facts.isUnprepared) this.#prepares = false;
       return { findings: findingsOf(error, plants.length), error };
     }
   }
@@ -55,7 +55,7 @@ export class Inserts {
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
       findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
-      error: new StoreError(absentColumn(column).message, { finding: 'unusable' }),
+      error: new StoreError('unusable', absentColumn(column)[0]),
     };
   }
 
@@ -83,8 +83,8 @@ export class Inserts {
 
 const hidden = () =>
   new StoreError(
+    'unusable',
     'row-level security hides the row with this id from the role, or a trigger prevented the insert. The policies for SELECT must show it every row',
-    { finding: 'unusable' },
   );
 
 /** Returns what was found about one plant by an insert that has not inserted every plant. */
@@ -104,8 +104,8 @@ function findingOf(
 }
 
 /** Returns what was found by an insert that failed as a whole. */
-function findingsOf({ meaning, code }: StoreError, plants: number): Findings {
-  const { finding, alone = finding, inBatch = finding } = meaning;
+function findingsOf({ finding, facts, code }: StoreError, plants: number): Findings {
+  const { alone = finding, inBatch = finding } = facts;
   const found = plants > 1 ? inBatch : alone;
   if (found !== 'plant refused') return found;
   const reason = 'a constraint or trigger on the table, or a server limit, rejected the plant';

@@ -20,8 +20,9 @@ export interface Found {
 /** A standby may lag behind the primary that a connection pooler sends inserts to. */
 export const readsReachStandby = () =>
   new StoreError(
+    'no look-ups',
     'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
-    { finding: 'no look-ups', reconnects: true },
+    { reconnects: true },
     '25006',
   );
 

@@ -8,7 +8,6 @@ import {
   type QueryResult,
   type QueryResultRow,
 } from 'pg';
-import { requireChannelBinding } from './channel-binding.js';
 
 const WAIT_CANCELLED = 'an administrator cancelled the wait for a standby';
 
@@ -32,7 +31,6 @@ export class PlantStoreClient extends Client {
   /** Whether an administrator has ended the statement's wait for the standbys. */
   #waitIsCancelled = false;
   readonly #socket: Socket;
-  readonly #refusalOf: ((error: Error | null) => Error | null) | undefined;
 
   constructor(config: PlantStoreClientConfig = { stream: () => new Socket() }) {
     const socket = config.stream();
@@ -42,9 +40,6 @@ export class PlantStoreClient extends Client {
     this.on('notice', ({ routine }: Pick<DatabaseError, 'routine'>) => {
       this.#waitIsCancelled ||= routine === 'SyncRepWaitForLSN';
     });
-    if (config.enableChannelBinding) {
-      this.#refusalOf = requireChannelBinding(this.connection, () => socket.destroy());
-    }
   }
 
   /**
@@ -69,9 +64,8 @@ export class PlantStoreClient extends Client {
   override connect(connected: (error: Error | null) => void): void;
   override connect(connected = (_: Error | null) => {}): unknown {
     return super.connect((error: Error | null) => {
-      const failure = this.#refusalOf ? this.#refusalOf(error) : error;
-      if (failure) this.#socket.destroy();
-      connected(failure);
+      if (error) this.#socket.destroy();
+      connected(error);
     });
   }
 }

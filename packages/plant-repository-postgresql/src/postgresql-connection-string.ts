@@ -1,75 +1,40 @@
 import { Client } from 'pg';
 
-/** What a valid connection string asks for. */
-export interface ParsedUri {
-  /** The connection string, with the parameters that `pg` understands in the way that libpq does. */
-  readonly connectionString: string;
-  /** An option of `pg`. Its types are not a dependency, so a file that is public does not use them. */
-  readonly enableChannelBinding?: boolean;
-  /** A sentence for each parameter that has no effect. */
-  readonly withoutEffect: readonly string[];
+/** The connection string is invalid. The message gives the reason and contains no credentials. */
+export class InvalidPostgresqlUriError extends Error {
+  override readonly name = 'InvalidPostgresqlUriError';
+  readonly code = 'INVALID_POSTGRESQL_URI';
 }
-
-/** Why a connection string is refused. The message contains no password. */
-class InvalidUriError extends Error {}
 
 /**
  * A user is required: otherwise `user:1234` would parse as host and port, and the password would be printed as a port.
- * The host may be a parameter instead, as the directory of a Unix socket is. A fragment would hide parameters.
+ * The host may be a parameter instead, as the directory of a Unix socket is. A fragment would hide parameters, and a
+ * parameter without `=` may be a part of a password.
  */
-const URI = /^(postgres(?:ql)?:\/\/)(?:([^/?#@]+)@)?([^/?#@,]*)(\/[^/?#]+)(?:\?([^#]*))?$/;
+const URI =
+  /^(postgres(?:ql)?:\/\/)(?:([^/?#@]+)@)?([^/?#@,]*)(\/[^/?#@]+)(?:\?((?:[^#&=]+=[^#&]*(?:&|$))*))?$/;
 
-const FORM =
+const FORMAT =
   'it must contain a user, exactly one host and a database; percent-encode special characters';
 
-/** Parameters that `pg` passes on or carries out as libpq does. Its other parameters break this package. */
-const WITH_EFFECT: ReadonlySet<string> = new Set(
+/** The parameters that `pg` passes on or carries out. */
+const PARAMETERS: ReadonlySet<string> = new Set(
   `user password host port options application_name fallback_application_name
   statement_timeout lock_timeout idle_in_transaction_session_timeout
-  ssl sslmode sslrootcert sslcert sslkey sslnegotiation requiressl uselibpqcompat channel_binding`.split(
-    /\s+/,
-  ),
+  ssl sslmode sslrootcert sslcert sslkey sslnegotiation`.split(/\s+/),
 );
 
-/** Values that ask for what always holds, so that nothing is reported. Node.js offers TLS 1.2 or later. */
-const HOLDS: ReadonlySet<string> = new Set(
-  `gssencmode=disable gssencmode=prefer sslcompression=0 sslsni=1 sslcertmode=allow ssl_min_protocol_version=TLSv1
-  ssl_min_protocol_version=TLSv1.1 ssl_min_protocol_version=TLSv1.2 replication=false client_encoding=UTF8
-  target_session_attrs=any load_balance_hosts=disable`.split(/\s+/),
-);
+/** Those that have an effect with TLS only. */
+const OF_TLS = ['ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 
-/** Names of parameters of libpq, JDBC and other drivers that ask for security: for TLS, or for proof of who responds. */
-const SECURITY = /(?<!g)ssl|tls|cert|crl|require|auth|channel.?binding|gssenc|encrypt|verify/i;
+/** Modes of libpq that verify less verify here as well. */
+const VERIFIES = /^(?:allow|prefer|require|verify-ca|verify-full)$/;
 
-const FIXES: Readonly<Record<string, string>> = {
-  schema: 'Use options=-csearch_path%3D… instead',
-  currentSchema: 'Use options=-csearch_path%3D… instead',
-  dbname: 'The path names the database',
-  passfile: 'Use the variable PGPASSFILE instead',
-};
+/** Variables with which libpq asks for security, unless they ask for nothing. `pg` reads two others. */
+const IGNORED_SECURITY =
+  /^PG(?:REQUIRE\w+|CHANNELBINDING|GSSENCMODE|SSL(?!MODE=|NEGOTIATION=)\w+)=(?!(?:0|disable|allow|prefer)?$)/;
 
-/** The modes of `sslmode`, by what this package does. libpq modes that verify less verify here as well. */
-const MODES: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
-  sslmode: {
-    disable: 'disable',
-    allow: 'verify-full',
-    prefer: 'verify-full',
-    require: 'verify-full',
-    'verify-ca': 'verify-full',
-    'verify-full': 'verify-full',
-    'no-verify': 'no-verify',
-  },
-  ssl: {
-    true: 'verify-full',
-    1: 'verify-full',
-    false: 'disable',
-    0: 'disable',
-    'no-verify': 'no-verify',
-  },
-  requiressl: { 1: 'verify-full', 0: undefined },
-};
-
-/** Returns why a connection string is invalid, without revealing its password, or `undefined` if it is valid. */
+/** Returns why a connection string is invalid, without credentials; `undefined` when it is valid. Reads its TLS files. */
 export function postgresqlUriProblem(uri: string): string | undefined {
   try {
     readUri(uri);
@@ -79,88 +44,60 @@ export function postgresqlUriProblem(uri: string): string | undefined {
   }
 }
 
-/** @throws {Error} when it is invalid: see {@link postgresqlUriProblem}. */
-export function readUri(uri: string): ParsedUri {
+/**
+ * Returns a connection string for `pg`, with the `sslmode` that holds.
+ *
+ * @throws {InvalidPostgresqlUriError} for a reason without credentials.
+ */
+export function readUri(uri: string, env: NodeJS.ProcessEnv = process.env): string {
   const [, scheme, user, host, database, query] = URI.exec(uri) ?? [];
-  const given = parametersOf(query);
+  const given = new URLSearchParams(query);
   const hosts = given.get('host') ?? host;
-  if (!scheme || !(user || given.get('user')) || !hosts || hosts.includes(',')) {
-    throw new InvalidUriError(FORM);
-  }
-  if (/\D/.test(given.get('port') ?? '')) throw new InvalidUriError('port must be a whole number');
-  const [names, withoutEffect] = [[...given.keys()], [] as string[]];
-  for (const name of names.filter((it) => !WITH_EFFECT.has(it))) {
-    if (!HOLDS.has(`${name}=${given.get(name)}`)) withoutEffect.push(withoutEffectSentence(name));
-    given.delete(name);
-  }
-  const isBound = takeChannelBinding(given);
-  setMode(given, isBound);
+  if (!scheme || !(user || given.get('user')) || !hosts || hosts.includes(',')) refuse(FORMAT);
+  expectEffect(given, env);
+  if (/\D/.test(given.get('port') ?? '')) refuse('port must be a whole number');
+  setMode(given, env);
   // `pg` parses no connection string without a host.
   const authority = `${user ? `${user}@` : ''}${host || 'localhost'}`;
-  const connectionString = `${scheme}${authority}${database}?${new URLSearchParams([...given])}`;
-  new Client({ connectionString });
-  return { connectionString, enableChannelBinding: isBound, withoutEffect };
+  const connectionString = `${scheme}${authority}${database}?${given}`;
+  try {
+    new Client({ connectionString });
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : 'it cannot be parsed');
+  }
+  return connectionString;
 }
 
-/** libpq uses the last of two values, other drivers the first. */
-function parametersOf(query: string | undefined): Map<string, string> {
-  const given = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (given.has(name)) throw new InvalidUriError(`${name} must not appear twice`);
-    given.set(name, value);
-  }
-  return given;
+function refuse(why: string): never {
+  throw new InvalidPostgresqlUriError(why);
 }
 
-/** @throws {InvalidUriError} for a parameter that asks for security. */
-function withoutEffectSentence(name: string): string {
-  if (SECURITY.test(name)) {
-    const fix = WITH_EFFECT.has(name.toLowerCase())
-      ? `Write ${name.toLowerCase()}`
-      : 'Remove it, and use sslmode=verify-full';
-    throw new InvalidUriError(`${name} asks for security, but has no effect here. ${fix}`);
-  }
-  return `the parameter ${name} of the connection string has no effect. ${Object.hasOwn(FIXES, name) ? FIXES[name] : 'Remove it'}`;
+function expectEffect(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
+  const names = [...given.keys()];
+  const unknown = names.filter((it) => !PARAMETERS.has(it));
+  if (unknown.length > 0) refuse(`remove the unsupported ${unknown.join(', ')}`);
+  // libpq uses the last of two values, other drivers the first.
+  const repeated = names.find((it, at) => names.indexOf(it) < at);
+  if (repeated) refuse(`${repeated} must not appear twice`);
+  const variable = Object.keys(env).find((it) => IGNORED_SECURITY.test(`${it}=${env[it]}`));
+  if (variable) refuse(`unset the unsupported ${variable}: sslmode=verify-full requires TLS`);
 }
 
-/** Returns whether the login must be bound to the TLS connection. `pg` has an option for it, and no parameter. */
-function takeChannelBinding(given: Map<string, string>): boolean {
-  const value = given.get('channel_binding') ?? 'disable';
-  given.delete('channel_binding');
-  if (!['disable', 'prefer', 'require'].includes(value)) {
-    throw new InvalidUriError('channel_binding must be disable, prefer or require');
+/** Replaces the parameters that ask for TLS, or the variable, by an `sslmode` that `pg` carries out. */
+function setMode(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
+  const [asking] = OF_TLS.filter((it) => given.has(it));
+  const asked = given.get('sslmode') ?? (asking ? 'verify-full' : (env.PGSSLMODE ?? 'disable'));
+  const mode = VERIFIES.test(asked) ? 'verify-full' : asked;
+  if (!['verify-full', 'no-verify', 'disable'].includes(mode)) {
+    refuse('sslmode (or PGSSLMODE) must be verify-full, no-verify or disable');
   }
-  return value === 'require';
-}
-
-/** Replaces the parameters for TLS by one `sslmode` that `pg` carries out. */
-function setMode(given: Map<string, string>, isBound: boolean): void {
-  const isLibpq = given.get('uselibpqcompat') === 'true';
-  const modes = new Set<string>();
-  for (const [name, values] of Object.entries(MODES)) {
-    const value = given.get(name);
-    if (value === undefined) continue;
-    if (!Object.hasOwn(values, value)) {
-      throw new InvalidUriError(`${name} must be one of ${Object.keys(values).join(', ')}`);
-    }
-    const mode = values[value];
-    if (mode) modes.add(mode);
-  }
-  const files = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => given.has(name));
-  const needsTls = [...files, ...(isBound ? ['channel_binding=require'] : [])];
-  if (files.length > 0 && modes.size === 0) modes.add('verify-full');
-  if (given.get('sslnegotiation') === 'direct' && modes.size === 0) modes.add('verify-full');
-  const [mode = 'disable', other] = modes;
-  if (other) throw new InvalidUriError(`TLS cannot be both ${mode} and ${other}`);
-  const [needy] = needsTls;
-  if (needy && mode === 'disable') throw new InvalidUriError(`${needy} needs sslmode=verify-full`);
+  if (!['true', '1', null].includes(given.get('ssl'))) refuse('ssl must be true');
+  if (asking && mode === 'disable') refuse(`${asking} needs sslmode=verify-full`);
   if (given.has('sslrootcert') && mode === 'no-verify') {
-    throw new InvalidUriError('sslrootcert has no effect with no-verify. Use sslmode=verify-full');
+    refuse('sslrootcert has no effect with no-verify. Use sslmode=verify-full');
   }
+  given.delete('ssl');
   // The authorities that Node.js trusts.
-  const isSystem = given.get('sslrootcert') === 'system' && given.delete('sslrootcert');
-  if (!isLibpq || isSystem) given.delete('uselibpqcompat');
-  const keepsMode = given.has('uselibpqcompat') && given.has('sslmode');
-  if (modes.size > 0 && !keepsMode) given.set('sslmode', mode);
-  for (const name of ['ssl', 'requiressl']) given.delete(name);
+  if (given.get('sslrootcert') === 'system') given.delete('sslrootcert');
+  given.set('sslmode', mode);
 }

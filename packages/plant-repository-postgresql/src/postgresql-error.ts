@@ -2,16 +2,20 @@ import type { DatabaseFinding } from '@plant-store/plant-repository-group-commit
 import { DatabaseError } from 'pg';
 
 /** What an error of a server means. */
-interface Meaning {
+interface Meaning extends Facts {
   readonly finding: DatabaseFinding | 'plant refused';
-  /** The finding of an insert of one plant, if it differs. */
-  readonly alone?: 'id may exist';
-  /** The finding of an insert of several plants, if it differs: one of them may be the reason. */
-  readonly inBatch?: 'batch refused';
   /** What operators read instead of the server's own text. */
   readonly sentence?: string;
   /** The same for a statement that carries plants, which the server's own text may quote. */
   readonly sentenceWithPlants?: string;
+}
+
+/** What this package does about an error. */
+interface Facts {
+  /** The finding of an insert of one plant, if it differs. */
+  readonly alone?: 'id may exist';
+  /** The finding of an insert of several plants, if it differs: one of them may be the reason. */
+  readonly inBatch?: 'batch refused';
   /** The statements with which an administrator can correct it. */
   readonly command?: string | undefined;
   /** Whether another connection may reach another server, or the server ends this one. */
@@ -63,13 +67,15 @@ const UNKNOWN: Meaning = { finding: 'unknown', reconnects: true };
 /** An error of the database, without any value of a plant. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly meaning: Meaning;
+  readonly finding: Meaning['finding'];
+  readonly facts: Facts;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
 
-  constructor(message: string, meaning: Meaning, code = '') {
+  constructor(finding: Meaning['finding'], message: string, facts: Facts = {}, code = '') {
     super(message);
-    this.meaning = meaning;
+    this.finding = finding;
+    this.facts = facts;
     this.code = code;
   }
 }
@@ -88,7 +94,7 @@ export function whyNotConnected(error: unknown): unknown {
   if (rejected) {
     const own = error.message.slice(rejected.length);
     const message = noPassword ? 'the connection string contains no password' : own;
-    return new StoreError(message, { finding: 'credentials refused' });
+    return new StoreError('credentials refused', message);
   }
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error('the server certificate is not trusted: set sslrootcert to the CA certificate', {
@@ -111,7 +117,8 @@ export function withoutPlant(error: unknown): unknown {
 
 function explained(error: DatabaseError, text: string): StoreError {
   const { code = '' } = error;
-  return new StoreError(`${text} (${code || 'no code'})`, meaningOf(error), code);
+  const { finding, ...facts } = meaningOf(error);
+  return new StoreError(finding, `${text} (${code || 'no code'})`, facts, code);
 }
 
 function meaningOf({ code, routine, where, message }: DatabaseError): Meaning {

@@ -4,6 +4,7 @@ import { type PlantRow, plantOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
 import { hasPlant, type WithSettings } from './statements.js';
 import { MAY_LAG } from './table.js';
+import type { Warnings } from './warnings.js';
 
 /** The maximum number of plants on a page. */
 const MAX_PAGE = 1_000;
@@ -12,11 +13,12 @@ const MAX_PAGE = 1_000;
 export async function readPage(
   client: PlantClient,
   table: ExaminedTable,
+  warnings: Warnings,
   { after, limit }: PageRequest,
 ): Promise<readonly NewPlantFields[]> {
   const values = [after ?? null, Math.min(limit, MAX_PAGE)];
   const page = { text: table.statements.page, values };
   const { rows } = await client.runDurably<WithSettings<PlantRow>>(page);
-  if (rows[0]?.in_recovery) table.warn(MAY_LAG);
+  if (rows[0]?.in_recovery) warnings.report(MAY_LAG);
   return rows.filter(hasPlant).map(plantOf);
 }

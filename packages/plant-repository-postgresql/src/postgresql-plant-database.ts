@@ -14,9 +14,9 @@ import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
 import { type Found, lookUp } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import type { ParsedUri } from './postgresql-connection-string.js';
 import { StoreError } from './postgresql-error.js';
 import { readPage } from './postgresql-page.js';
+import { Warnings } from './warnings.js';
 
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlPlantDatabase implements PlantDatabase {
@@ -24,17 +24,22 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   readonly limits = { ordinary: 6, suspects: 4, stragglers: 0 };
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
+  readonly #warnings: Warnings;
   readonly #healthCheck: HealthCheck;
   readonly #inserts: Inserts;
 
-  constructor(uri: ParsedUri, observe: StoreObserver = () => undefined) {
-    const { host, port, user } = new Client(uri);
+  /** @param connectionString As `readUri` returns it. */
+  constructor(connectionString: string, observe: StoreObserver = () => undefined) {
+    const { host, port, user } = new Client(connectionString);
     this.place = `the database at ${host}:${port}`;
-    this.#connections = new Connections(uri, this.limits.ordinary + this.limits.suspects);
-    this.#table = new ExaminedTable(user, observe);
+    this.#connections = new Connections(
+      connectionString,
+      this.limits.ordinary + this.limits.suspects,
+    );
+    this.#warnings = new Warnings(user, observe);
+    this.#table = new ExaminedTable(this.#warnings);
     this.#inserts = new Inserts(this.#connections, this.#table);
-    this.#healthCheck = new HealthCheck(this.#connections, this.#table);
-    for (const message of uri.withoutEffect) this.#table.warn({ message });
+    this.#healthCheck = new HealthCheck(this.#connections, this.#table, this.#warnings);
   }
 
   newMark(): string {
@@ -52,7 +57,10 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   }
 
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
-    return this.#connections.reads.run((client) => readPage(client, this.#table, page), signal);
+    return this.#connections.reads.run(
+      (client) => readPage(client, this.#table, this.#warnings, page),
+      signal,
+    );
   }
 
   check(signal: AbortSignal): Promise<void> {
@@ -60,7 +68,7 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   }
 
   explain(error: unknown): Explanation {
-    const finding = error instanceof StoreError ? error.meaning.finding : 'no server';
+    const finding = error instanceof StoreError ? error.finding : 'no server';
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 

@@ -16,7 +16,7 @@ export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantReposi
  * Returns a repository that keeps plants in the table `plants` of a PostgreSQL database. Concurrent adds share one insert.
  * It connects in the background, so you can create it while the database is unreachable.
  *
- * @throws {Error} when `uri` is invalid: see {@link postgresqlUriProblem}.
+ * @throws {InvalidPostgresqlUriError} when `uri` is invalid; the message contains no credentials.
  *
  * @example
  * ```ts

@@ -34,10 +34,7 @@ export const CREATE_TABLE = `CREATE TABLE plants (${DEFINITIONS}\n)`;
 const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 
 /** A change for the administrator to make, with the statements that make it. */
-export interface Warning {
-  readonly message: string;
-  readonly command?: string | undefined;
-}
+type Warning = readonly [message: string, command?: string];
 
 const listed = (columns: readonly string[]) => columns.map((it) => `'${it}'`).join(', ');
 
@@ -129,18 +126,15 @@ export interface TableState {
   readonly unusable: readonly [why: string | null, command?: string];
 }
 
-export const TORN_PAGES: Warning = {
-  message:
-    'full_page_writes is off, so a machine crash can damage the table unless the file system writes whole pages. Turn it on',
-  command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
-};
+export const TORN_PAGES: Warning = [
+  'full_page_writes is off, so a machine crash can damage the table unless the file system writes whole pages. Turn it on',
+  'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
+];
 
-export const MAY_LAG: Warning = {
-  message:
-    'plants are read from a standby, which may lag: recent plants may be missing. Read them from the primary',
-};
+export const MAY_LAG =
+  'plants are read from a standby, which may lag: recent plants may be missing. Read them from the primary';
 
-export const absentColumn = (column: OptionalColumn): Warning => ({
-  message: `the table plants has no column ${column}. Plants with a ${column} are refused until it is added`,
-  command: `ALTER TABLE plants ADD COLUMN ${column} ${COLUMNS[column]};`,
-});
+export const absentColumn = (column: OptionalColumn): Warning => [
+  `the table plants has no column ${column}. Plants with a ${column} are refused until it is added`,
+  `ALTER TABLE plants ADD COLUMN ${column} ${COLUMNS[column]};`,
+];

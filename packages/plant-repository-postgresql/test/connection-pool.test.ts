@@ -1,4 +1,7 @@
 import { rejects } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
 import { newPlant, StoreUnavailableError } from '@plant-store/domain';
@@ -15,6 +18,7 @@ import { untilNotReady, untilReady } from './support/readiness.js';
 const BASE64 = 'A'.repeat(43);
 
 const ROLES = `
+  CREATE ROLE rotated LOGIN IN ROLE plant_store;
   CREATE ROLE iterations LOGIN PASSWORD 'SCRAM-SHA-256$200000:c2FsdA==$${BASE64}=:${BASE64}=';
   SET password_encryption = md5;
   CREATE ROLE hashed LOGIN PASSWORD 'x';
@@ -22,7 +26,7 @@ const ROLES = `
   RESET password_encryption`;
 
 /** Of `pg_hba.conf`, after which no entry is for the role `unlisted`. */
-const ENTRIES = ['postgres,plant_store,iterations all scram-sha-256', 'hashed all md5'];
+const ENTRIES = ['postgres,plant_store,rotated,iterations all scram-sha-256', 'hashed all md5'];
 
 /** How a server refuses a connection string, and why. */
 const REFUSALS: Readonly<Record<string, readonly [uri: string, reason: RegExp]>> = {
@@ -77,6 +81,29 @@ describeOnPostgresql('The connections of a store', () => {
       await repository.close();
     });
   }
+
+  it('log in with the password that PGPASSFILE has then, when the connection string has none', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'plant-store-pgpass-')), 'pgpass');
+    const change = async (password: string) => {
+      writeFileSync(file, `127.0.0.1:*:postgres:rotated:${password}\n`, { mode: 0o600 });
+      await server.run(`ALTER ROLE rotated PASSWORD '${password}'`);
+    };
+    await change('first');
+    process.env.PGPASSFILE = file;
+    const uri = `postgresql://rotated@${network.host}/postgres?options=-csearch_path%3Dplant_store`;
+    const repository = postgresqlPlantRepository({ uri });
+    try {
+      await repository.add(newPlant({ id: 2n, name: 'Monstera' }), 60_000);
+      await change('second');
+      await network.cut();
+      await network.restore();
+      await repository.add(newPlant({ id: 3n, name: 'Monstera' }), 60_000);
+    } finally {
+      await repository.close();
+      delete process.env.PGPASSFILE;
+      rmSync(dirname(file), { recursive: true });
+    }
+  });
 
   it('make the database unreachable while the server has none left', async () => {
     const events: StoreEvent['type'][] = [];

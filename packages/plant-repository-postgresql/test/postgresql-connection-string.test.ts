@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+import { errorOf } from '@plant-store/contract-suite';
 import {
+  InvalidPostgresqlUriError,
   postgresqlPlantRepository,
   postgresqlUriProblem,
-  type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
@@ -11,30 +15,26 @@ import { Client } from 'pg';
 import { readUri } from '../src/postgresql-connection-string.js';
 
 const URI = 'postgresql://gardener:s3cret@db.example:5433/garden';
+const { authority } = certificates;
 
 /** How a connection is protected: without TLS, with TLS that verifies nothing, or that verifies the server and its name. */
-type Tls = 'plain' | 'unverified' | 'authority' | 'verified';
+type Tls = 'plain' | 'unverified' | 'verified';
 
-function tlsOf(uri: string): Tls {
-  const { ssl } = new Client(readUri(uri)) as unknown as { ssl: unknown };
+function tlsOf(uri: string, env: NodeJS.ProcessEnv = {}): Tls {
+  const { ssl } = new Client(readUri(uri, env)) as unknown as { ssl: unknown };
   if (!ssl) return 'plain';
-  if (ssl === true) return 'verified';
   const { rejectUnauthorized, checkServerIdentity } = ssl as Record<string, unknown>;
-  if (rejectUnauthorized === false) return 'unverified';
-  return checkServerIdentity ? 'authority' : 'verified';
+  expect(checkServerIdentity).to.equal(undefined);
+  return rejectUnauthorized === false ? 'unverified' : 'verified';
 }
 
-const namesWithoutEffect = (uri: string) =>
-  readUri(uri).withoutEffect.map((it) => /^the parameter (\S+) of/.exec(it)?.[1]);
-
-const expectSecret = (problem: string | undefined) => expect(problem).to.not.match(/s3cret|1234/);
-
-/** What hosting platforms and tools print or document, how it is protected, and which parameters are reported. */
-const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, reported?: string])[] = [
+/** What hosting platforms and tools print or document, how it is protected, and which parameters must be removed. */
+const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, remove?: string])[] = [
   [
     'Neon',
     'postgresql://a:b@ep-cool-1234.eu-central-1.aws.neon.tech/neondb?sslmode=require&channel_binding=require',
     'verified',
+    'channel_binding',
   ],
   [
     'Neon, without SNI',
@@ -46,7 +46,7 @@ const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, reported?:
     'the pooler of Supabase',
     'postgres://postgres.abc:b@aws-0-eu-central-1.pooler.supabase.com:6543/postgres?pgbouncer=true&connection_limit=1',
     'plain',
-    'pgbouncer connection_limit',
+    'pgbouncer, connection_limit',
   ],
   ['Heroku', 'postgres://a:b@ec2-1.compute-1.amazonaws.com:5432/d4abc?sslmode=require', 'verified'],
   [
@@ -83,9 +83,9 @@ const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, reported?:
   ['Prisma', 'postgresql://a:b@host:5432/garden?schema=public', 'plain', 'schema'],
   [
     'Vercel',
-    'postgres://default:b@ep-1-pooler.us-east-1.postgres.vercel-database.com:5432/verceldb?pgbouncer=true&connect_timeout=15&sslmode=require',
+    'postgres://default:b@ep-1-pooler.us-east-1.postgres.vercel-storage.com:5432/verceldb?pgbouncer=true&connect_timeout=15&sslmode=require',
     'verified',
-    'pgbouncer connect_timeout',
+    'pgbouncer, connect_timeout',
   ],
   [
     'PlanetScale',
@@ -121,34 +121,24 @@ const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, reported?:
     'JDBC',
     'postgresql://host/garden?user=a&password=b&ssl=true&currentSchema=x&ApplicationName=y',
     'verified',
-    'currentSchema ApplicationName',
-  ],
-  [
-    'pgx',
-    'postgres://a:b@host/garden?sslmode=disable&pool_max_conns=10',
-    'plain',
-    'pool_max_conns',
+    'currentSchema, ApplicationName',
   ],
   ['node-postgres', 'postgres://a:b@host/garden?sslmode=no-verify', 'unverified'],
   [
     'node-postgres as libpq',
     'postgres://a:b@host/garden?uselibpqcompat=true&sslmode=require',
-    'unverified',
-  ],
-  [
-    'SQLAlchemy',
-    'postgresql://a:b@host/garden?target_session_attrs=read-write&keepalives_idle=30',
-    'plain',
-    'target_session_attrs keepalives_idle',
+    'verified',
+    'uselibpqcompat',
   ],
 ];
 
 describe('A connection string of PostgreSQL', () => {
-  for (const [who, uri, tls, reported = ''] of COPIED) {
-    it(`of ${who} is ${tls}${reported && `, and ${reported} has no effect`}`, () => {
-      expect(postgresqlUriProblem(uri)).to.equal(undefined);
-      expect(tlsOf(uri)).to.equal(tls);
-      expect(namesWithoutEffect(uri).join(' ')).to.equal(reported);
+  for (const [who, uri, tls, remove] of COPIED) {
+    it(`of ${who} is ${tls}${remove ? ` without ${remove}, which is refused` : ''}`, () => {
+      expect(postgresqlUriProblem(uri)).to.equal(remove && `remove the unsupported ${remove}`);
+      const url = new URL(uri.replace(/:\/\/\//, '://localhost/').replace('@/', '@localhost/'));
+      for (const name of remove?.split(', ') ?? []) url.searchParams.delete(name);
+      expect(tlsOf(remove ? url.href : uri)).to.equal(tls);
     });
   }
 
@@ -159,14 +149,27 @@ describe('A connection string of PostgreSQL', () => {
     'postgresql://gardener:s3cret@a/garden?host=b,c',
     'postgresql://gardener:s3cret@/garden',
     'postgresql://gardener:s3cret@a/garden?application_name=x#&sslmode=require',
+    'postgresql://gardener:s3@cret@a/garden',
+    'postgresql://gardener:s3/cret@a/garden',
+    'postgresql://gardener:12/34@a/garden?user=gardener',
+    'postgresql://gardener:12/34@a?user=gardener',
+    'postgresql://gardener:s3?cret@a/garden',
+    'postgresql://a/garden?user=gardener&password=s3&cret',
     'mysql://gardener:s3cret@db.example/garden',
   ]) {
-    it(`is refused without its password: ${uri.replace(/s3cret|1234/, '...')}`, () => {
+    it(`is refused without its password: ${uri}`, () => {
       expect(postgresqlUriProblem(uri)).to.equal(
         'it must contain a user, exactly one host and a database; percent-encode special characters',
       );
     });
   }
+
+  it('that is invalid is an error with a code', () => {
+    const uri = 'postgresql://gardener:s3cret@a/garden?sslmode=on';
+    expect(() => postgresqlPlantRepository({ uri }))
+      .to.throw(InvalidPostgresqlUriError, 'sslmode (or PGSSLMODE) must be')
+      .with.property('code', 'INVALID_POSTGRESQL_URI');
+  });
 
   it('is valid in the README', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -178,7 +181,6 @@ describe('A connection string of PostgreSQL', () => {
     expect(postgresqlUriProblem(`${URI}?sslrootcert=/none`)).to.equal(
       "ENOENT: no such file or directory, open '/none'",
     );
-    expect(postgresqlUriProblem(URI)).to.equal(undefined);
   });
 
   it('may require TLS without a warning', async () => {
@@ -190,105 +192,148 @@ describe('A connection string of PostgreSQL', () => {
     process.off('warning', collect);
     expect(warnings).to.deep.equal([]);
   });
+
+  const REFUSED = [
+    ['require_auth=scram-sha-256', 'remove the unsupported require_auth'],
+    ['requiressl=1&gssencmode=require', 'remove the unsupported requiressl, gssencmode'],
+    ['SSLMODE=require', 'remove the unsupported SSLMODE'],
+    ['port=5432,5433', 'port must be a whole number'],
+    ['sslmode=REQUIRE', 'sslmode (or PGSSLMODE) must be verify-full, no-verify or disable'],
+    ['sslmode=', 'sslmode (or PGSSLMODE) must be verify-full, no-verify or disable'],
+    ['ssl=false', 'ssl must be true'],
+    ['sslmode=disable&sslmode=require', 'sslmode must not appear twice'],
+    ['ssl=true&sslmode=disable', 'ssl needs sslmode=verify-full'],
+    ['sslmode=disable&sslrootcert=/x', 'sslrootcert needs sslmode=verify-full'],
+    ['sslmode=disable&sslnegotiation=direct', 'sslnegotiation needs sslmode=verify-full'],
+    ['sslmode=no-verify&sslrootcert=system', 'sslrootcert has no effect with no-verify'],
+  ] as const;
+
+  for (const [parameters, problem] of REFUSED) {
+    it(`is refused with ${parameters}`, () => {
+      expect(postgresqlUriProblem(`${URI}?${parameters}`)).to.include(problem);
+    });
+  }
+
+  const VERIFIED = `sslmode=allow sslmode=prefer sslmode=require sslmode=verify-ca sslmode=verify-full sslmode=%72equire
+    ssl%6Dode=require ssl=true ssl=1 sslrootcert=system sslnegotiation=direct ssl=true&sslmode=require
+    sslrootcert=${authority} sslmode=require&sslrootcert=${authority} sslcert=${authority}&sslkey=${authority}`;
+
+  for (const parameters of VERIFIED.split(/\s+/)) {
+    it(`gives verified TLS with ${parameters.replaceAll(authority, 'a file')}`, () => {
+      expect(tlsOf(`${URI}?${parameters}`)).to.equal('verified');
+      expect(tlsOf(`${URI}?${parameters}`, { PGSSLMODE: 'disable' })).to.equal('verified');
+    });
+  }
 });
 
-/** Of libpq 12 to 18, JDBC and other drivers: those that have no effect, and ask for no security. */
-const REPORTED = `dbname=x hostaddr=10.0.0.1 passfile=/x connect_timeout=3 client_encoding=latin1 keepalives=0
-  keepalives_idle=9 keepalives_interval=9 keepalives_count=9 tcp_user_timeout=9 replication=database
-  krbsrvname=x gsslib=gssapi gssdelegation=1 service=x servicefile=/x target_session_attrs=read-write
-  target_session_attrs=standby load_balance_hosts=random scram_client_key=x scram_server_key=x
-  min_protocol_version=3.0 max_protocol_version=latest tty=x
-  schema=x currentSchema=x loginTimeout=3 connectTimeout=3 socketTimeout=3 tcpKeepAlive=true prepareThreshold=0
-  targetServerType=primary readOnly=true reWriteBatchedInserts=true stringtype=unspecified binaryTransfer=false
-  defaultRowFetchSize=10 ApplicationName=x databaseName=x PGHOST=x
-  connection_limit=1 pgbouncer=true pool_timeout=3 socket_timeout=3 statement_cache_size=0 binary=true
-  query_timeout=1 max=1 idleTimeoutMillis=1 Options=x Host=x`;
-
-/** Those that ask for security which this package does not give. */
-const REFUSED = `requiressl=2 require_auth=scram-sha-256 requirepeer=postgres channel_binding=always channelBinding=require
-  Channel%20Binding=Require   gssencmode=require gssEncMode=require sslpassword=x sslcrl=/x sslcrldir=/x sslcertmode=require sslkeylogfile=/x
-  sslcompression=1 sslsni=0 ssl_min_protocol_version=TLSv1.3 ssl_max_protocol_version=TLSv1.2 sslfactory=x
-  sslpasswordcallback=x authenticationPluginClassName=x sslaccept=strict sslidentity=/x sslmode=REQUIRE sslmode=on
-  sslmode= SSLMODE=require sslMode=require Ssl=true ssl=require ssl=yes ssl=%7B%22rejectUnauthorized%22%3Afalse%7D
-  sslNegotiation=direct sslnegotiation=always oauth_issuer=x authtype=x tls=true encrypt=true verify=full`;
-
-describe('A parameter', () => {
-  for (const parameter of REPORTED.split(/\s+/)) {
-    it(`without an effect is reported by name: ${parameter}`, () => {
-      const uri = `${URI}?${parameter}&sslmode=verify-full`;
-      expect(postgresqlUriProblem(uri)).to.equal(undefined);
-      expect(namesWithoutEffect(uri)).to.deep.equal([parameter.replace(/=.*/, '')]);
-      expect(tlsOf(uri)).to.equal('verified');
+describe('A variable of libpq', () => {
+  for (const [name, value] of [
+    ['PGREQUIRESSL', '1'],
+    ['PGCHANNELBINDING', 'require'],
+    ['PGREQUIREAUTH', 'scram-sha-256'],
+    ['PGREQUIREPEER', 'postgres'],
+    ['PGGSSENCMODE', 'require'],
+    ['PGSSLROOTCERT', '/x'],
+    ['PGSSLCRL', '/x'],
+    ['PGSSLMINPROTOCOLVERSION', 'TLSv1.3'],
+  ] as const) {
+    it(`that asks for security in vain is refused by name: ${name}`, () => {
+      const problem = `unset the unsupported ${name}: sslmode=verify-full requires TLS`;
+      expect(() => readUri(URI, { [name]: value })).to.throw(InvalidPostgresqlUriError, problem);
     });
   }
 
-  for (const parameter of REFUSED.split(/\s+/)) {
-    it(`that asks for security in vain is refused: ${parameter}`, () => {
-      const problem = postgresqlUriProblem(`${URI}?${parameter}`);
-      expect(problem).to.include(decodeURIComponent(parameter).replace(/=.*/, ''));
-      expectSecret(problem);
-    });
-  }
-
-  for (const port of ['abc', '5432,5433', '5432/']) {
-    it(`port is refused if it is not a number: ${port}`, () => {
-      expect(postgresqlUriProblem(`${URI}?port=${port}`)).to.equal('port must be a whole number');
-    });
-  }
-
-  const HOLDING =
-    'gssencmode=disable gssencmode=prefer sslsni=1 sslcompression=0 channel_binding=prefer requiressl=0 ssl=false ssl=0 sslmode=disable';
-  for (const parameter of HOLDING.split(' ')) {
-    it(`that asks for what holds anyway is accepted: ${parameter}`, () => {
-      expect(namesWithoutEffect(`${URI}?${parameter}`)).to.deep.equal([]);
-      expect(tlsOf(`${URI}?${parameter}`)).to.equal('plain');
-    });
-  }
-
-  const VERIFIED =
-    'sslmode=allow sslmode=prefer sslmode=require sslmode=verify-ca sslmode=verify-full sslmode=%72equire ssl%6Dode=require ssl=true ssl=1 requiressl=1 sslrootcert=system sslnegotiation=direct ssl=true&sslmode=require channel_binding=require&ssl=true uselibpqcompat=true&sslmode=verify-full uselibpqcompat=true&sslmode=require&sslrootcert=system';
-  for (const parameters of VERIFIED.split(' ')) {
-    it(`gives verified TLS: ${parameters}`, () => {
-      expect(tlsOf(`${URI}?${parameters}`)).to.equal('verified');
-    });
-  }
-
-  it('gives TLS with the authority of a file, whatever the requested mode', () => {
-    const { authority } = certificates;
-    expect(tlsOf(`${URI}?sslrootcert=${authority}`)).to.equal('verified');
-    expect(tlsOf(`${URI}?sslmode=require&sslrootcert=${authority}`)).to.equal('verified');
-    const compatible = `${URI}?uselibpqcompat=true&sslrootcert=${authority}`;
-    expect(tlsOf(`${compatible}&sslmode=require`)).to.equal('authority');
-    expect(tlsOf(`${compatible}&sslmode=verify-ca`)).to.equal('authority');
+  it('that asks for nothing, or for something else, passes', () => {
+    const env = { PGREQUIRESSL: '0', PGGSSENCMODE: 'disable', PGSSLROOTCERT: '', PGHOST: 'a' };
+    expect(tlsOf(URI, { ...env, PGCHANNELBINDING: 'prefer', PGSSLMODE: 'disable' })).to.equal(
+      'plain',
+    );
   });
 
-  const CONTRADICTIONS = [
-    'ssl=true&sslmode=disable',
-    'ssl=false&sslmode=require',
-    'requiressl=1&sslmode=disable',
-    'sslmode=disable&sslmode=require',
-    'sslmode=disable&sslrootcert=/x',
-    'sslmode=no-verify&sslrootcert=/x',
-    'sslmode=no-verify&sslrootcert=system',
-    'sslmode=disable&sslnegotiation=direct',
-    'channel_binding=require',
-    'channel_binding=require&sslmode=disable',
-  ];
-  for (const parameters of CONTRADICTIONS) {
-    it(`must not contradict another: ${parameters}`, () => {
-      expect(postgresqlUriProblem(`${URI}?${parameters}`)).to.be.a('string');
+  it('PGSSLMODE holds when the connection string says nothing of TLS', () => {
+    expect(tlsOf(URI, { PGSSLMODE: 'require' })).to.equal('verified');
+    expect(tlsOf(URI, { PGSSLMODE: 'no-verify' })).to.equal('unverified');
+    expect(tlsOf(`${URI}?sslmode=disable`, { PGSSLMODE: 'require' })).to.equal('plain');
+    expect(() => readUri(URI, { PGSSLMODE: 'on' })).to.throw('(or PGSSLMODE) must be');
+  });
+});
+
+describe('A password', () => {
+  let server: Server;
+  let received: string;
+  let offersTls: boolean;
+  const sockets = new Set<Socket>();
+
+  /** Asks for the password in clear text, as a server may that somebody else controls. */
+  const askForPassword = (stream: Socket) => {
+    stream.on('data', (data) => {
+      received += data;
+      if (received.includes('s3cret')) stream.destroy();
+      stream.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+    });
+  };
+
+  beforeEach(async () => {
+    received = '';
+    const pem = readFileSync(certificates.server);
+    server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      const begin = (first: Buffer) => {
+        // A request for TLS has 8 bytes. Anything else begins a session without it.
+        if (first.length !== 8) socket.unshift(first);
+        else socket.write(offersTls ? 'S' : 'N');
+        const isTls = first.length === 8 && offersTls;
+        const stream = isTls
+          ? new TLSSocket(socket, { isServer: true, key: pem, cert: pem })
+          : socket;
+        askForPassword(stream.on('error', () => undefined));
+      };
+      socket.once('data', begin);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  async function sentTo(parameters: string): Promise<string> {
+    const { port } = server.address() as AddressInfo;
+    const uri = `postgresql://gardener:s3cret@127.0.0.1:${port}/garden?${parameters}`;
+    const repository = postgresqlPlantRepository({ uri });
+    await errorOf(repository.ready());
+    await repository.close();
+    return received;
+  }
+
+  for (const parameters of [
+    'sslmode=require',
+    'sslmode=prefer',
+    'sslmode=verify-full',
+    'sslmode=no-verify',
+    'ssl=true',
+    'sslrootcert=system',
+    `sslrootcert=${authority}`,
+  ]) {
+    it(`is never sent without TLS with ${parameters.replace(authority, 'a file')}`, async () => {
+      offersTls = false;
+      expect(await sentTo(parameters)).to.equal('');
     });
   }
 
-  it('without an effect is reported when the store opens', async () => {
-    const events: StoreEvent[] = [];
-    const observer = (event: StoreEvent) => events.push(event);
-    const uri = 'postgresql://a:b@127.0.0.1:1/garden?schema=x';
-    await postgresqlPlantRepository({ uri, observer }).close();
-    expect(events).to.deep.include({
-      type: 'store warning',
-      message:
-        'the parameter schema of the connection string has no effect. Use options=-csearch_path%3D… instead',
+  for (const parameters of ['sslmode=require', 'sslmode=verify-full', 'ssl=true']) {
+    it(`is never sent to a server that is not trusted, with ${parameters}`, async () => {
+      offersTls = true;
+      expect(await sentTo(parameters)).to.equal('');
     });
+  }
+
+  it('is sent to a server that is trusted, or when TLS is not asked for', async () => {
+    offersTls = true;
+    expect(await sentTo(`sslrootcert=${authority}`)).to.include('s3cret');
+    received = '';
+    expect(await sentTo('sslmode=disable')).to.include('s3cret');
   });
 });

@@ -21,7 +21,7 @@ const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
   unknown: '08006, 40003, 57P01, XX000, ZZ001',
 };
 
-const findingOf = (error: unknown) => (error as StoreError).meaning.finding;
+const findingOf = (error: unknown) => (error as StoreError).finding;
 
 function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
   const context = where === undefined ? {} : { where };
@@ -66,8 +66,8 @@ describe('An error of PostgreSQL', () => {
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
       ['23505', '57014', '42501'],
     ];
-    for (const code of yes) expect(ends(code).meaning).to.include({ reconnects: true });
-    for (const code of no) expect(ends(code).meaning).to.not.have.property('reconnects');
+    for (const code of yes) expect(ends(code).facts).to.include({ reconnects: true });
+    for (const code of no) expect(ends(code).facts).to.not.have.property('reconnects');
   });
 
   it('is distinguished from one of the network', () => {

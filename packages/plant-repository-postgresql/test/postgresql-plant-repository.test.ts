@@ -1,9 +1,5 @@
 import { rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
@@ -346,46 +342,6 @@ describeOnPostgresql('a store', () => {
       const isEncrypted = `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE usename = 'plant_store'`;
       expect(await server.rows(isEncrypted)).to.deep.equal([{ ssl: true }]);
-    });
-
-    it('binds a login to the connection with channel_binding=require, or refuses it', async () => {
-      const bound = { sslrootcert: certificates.authority, channel_binding: 'require' };
-      await openWith(bound).add(monstera, 60_000);
-      await server.run(`SET password_encryption = md5;
-        CREATE ROLE hashed LOGIN PASSWORD '${server.password}'; RESET password_encryption;
-        CREATE ROLE trusted LOGIN`);
-      const [file] = await server.rows('SHOW hba_file');
-      const entries = ['hashed all md5', 'trusted all trust', 'all all scram-sha-256'];
-      await server.run(`COPY (VALUES ${entries.map((it) => `('host all ${it}')`)})
-        TO '${file?.hba_file}'; SELECT pg_reload_conf()`);
-      for (const user of ['hashed', 'trusted']) {
-        const repository = openWith({ ...bound, user });
-        await untilNotReady(repository, /the server offers no channel binding/);
-      }
-    });
-
-    it('refuses a connection whose TLS ends before the server, with channel_binding=require', async () => {
-      const pem = readFileSync(certificates.server);
-      const proxy = createServer((client) => {
-        client.once('data', () => {
-          client.write('S');
-          const outer = new TLSSocket(client, { isServer: true, key: pem, cert: pem });
-          const inner = connect(server.port, '127.0.0.1');
-          for (const [from, to] of [
-            [outer, inner],
-            [inner, outer],
-          ] as const)
-            from.pipe(to).on('error', () => from.destroy());
-        });
-      });
-      await once(proxy.listen(0, '127.0.0.1'), 'listening');
-      const { port } = proxy.address() as AddressInfo;
-      const through = { sslrootcert: certificates.authority, port: `${port}` };
-      await openWith(through).add(monstera, 60_000);
-      const bound = openWith({ ...through, channel_binding: 'require' });
-      await untilNotReady(bound, /the server offers no channel binding/);
-      await Promise.all(opened.map((repository) => repository.close()));
-      proxy.close();
     });
 
     it('sends nothing to a server whose certificate is not trusted', async () => {
