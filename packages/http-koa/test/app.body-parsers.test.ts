@@ -32,6 +32,11 @@ describe('A body parser in front of the routes', () => {
     'koa-bodyparser for forms': () => routesAfter([koaBodyParser({ enableTypes: ['form'] })]),
     '@koa/bodyparser for forms': () => routesAfter([successor({ enableTypes: ['form'] })]),
     'koa-body for forms': () => routesAfter([koaBody({ json: false })]),
+    // As Google Cloud Functions and Firebase, where it cannot be turned off.
+    'express.json that keeps the bytes': () =>
+      routesAfter([
+        connect(express.json({ verify: (req, _, rawBody) => Object.assign(req, { rawBody }) })),
+      ]),
     'koa-bodyparser that is disabled': () => routesAfter([disabled, koaBodyParser()]),
   };
 

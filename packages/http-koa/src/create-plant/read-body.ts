@@ -72,20 +72,30 @@ function checkBody({ req, request, writable }: Checked, limit: number): void {
   }
   // Node.js discards the body once a host has responded. Only the observer sees this failure.
   if (!writable) throw new HttpError('REQUEST_TIMEOUT');
-  if (req.readableDidRead) throw new Error(ALREADY_READ);
+  if (req.readableDidRead && !keptBytes(req)) throw new Error(ALREADY_READ);
   if (req.errored) throw req.errored;
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
-/** Returns a body that has arrived completely. Some adapters add it only when it is read. */
+/** Returns the bytes that a host has kept of a body it has read: Google Cloud Functions and Firebase cannot be told not to. */
+function keptBytes({ rawBody }: IncomingMessage & { rawBody?: unknown }): Buffer | undefined {
+  return Buffer.isBuffer(rawBody) ? rawBody : undefined;
+}
+
+/** Returns a body that has arrived completely. @throws {HttpError} if it is larger than the limit. */
 function arrivedBody(req: IncomingMessage, limit: number): Buffer {
+  const body = keptBytes(req) ?? unreadBytes(req);
+  if (body.length > limit) throw tooLarge(limit);
+  return body;
+}
+
+/** Reads a body that has arrived completely. Some adapters add it only when it is read. */
+function unreadBytes(req: IncomingMessage): Buffer {
   const chunks: Buffer[] = [];
   do chunks.push(req.read() ?? EMPTY);
   while (req.readableLength > 0);
   const [first = EMPTY] = chunks;
-  const body = chunks.length === 1 ? first : Buffer.concat(chunks);
-  if (body.length > limit) throw tooLarge(limit);
-  return body;
+  return chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
 function tooLarge(limit: number): HttpError {
