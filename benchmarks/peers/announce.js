@@ -1,4 +1,4 @@
-/** Prints the address of a server in the form that the log of the service has, for the benchmark. */
+/** Prints the address of a server in the format of the service's log, in which the benchmark finds it. */
 export function announce(server) {
   const { port } = server.address();
   process.stdout.write(`{"address":"http://127.0.0.1:${port}"}\n`);

@@ -101,7 +101,7 @@ describe('The table of the ladder', () => {
 
   it('has ratios to the plain rung', () => {
     const all = [1, 50, 200].flatMap((connections) => [
-      sample('sent again', 0, 100, connections),
+      sample('numbered retries', 0, 100, connections),
       sample('batched', 0, 100 + connections, connections),
     ]);
     const cells = throughputColumns(all).map(({ cells }) => cells.get('batched'));

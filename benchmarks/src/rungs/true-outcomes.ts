@@ -6,7 +6,13 @@ import {
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { type Collection, type Db, MongoClient, MongoServerError } from 'mongodb';
+import {
+  type Collection,
+  type Db,
+  MongoClient,
+  type MongoClientOptions,
+  MongoServerError,
+} from 'mongodb';
 
 const DURABLE = { w: 'majority', j: true } as const;
 /** These decide how soon a dead, a frozen and a new primary are noticed. */
@@ -29,10 +35,12 @@ export class TrueOutcomes implements PlantRepository {
   readonly #adding = new Set<Promise<void>>();
   #isClosed = false;
 
-  /** @param retries Whether the driver sends an insert without a reply a second time. */
-  constructor(uri: string, collection: string, retries: boolean) {
-    // Two attempts must fit into the default deadline of 15 s.
-    const attempts = { retryWrites: retries, socketTimeoutMS: retries ? 7_000 : 10_000 };
+  /** @param attempts How often the driver sends an insert that has no reply, and how long it waits for one. */
+  constructor(
+    uri: string,
+    collection: string,
+    attempts: Pick<MongoClientOptions, 'retryWrites' | 'socketTimeoutMS'>,
+  ) {
     this.#client = new MongoClient(uri, { ...OPTIONS, ...attempts });
     this.#db = this.#client.db('plant-store');
     this.#plants = this.#db.collection(collection, {
