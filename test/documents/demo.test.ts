@@ -6,6 +6,7 @@ import { snippet } from './support/snippet.js';
 
 interface Figures {
   readonly name: string;
+  readonly isService: boolean;
   readonly sent: number;
   readonly outcomes: Readonly<Record<string, number>>;
 }
@@ -14,20 +15,13 @@ describe('The demo', function () {
   this.timeout(240_000);
   before(needsMongod);
 
-  it("reports true outcomes of the service, and counts every subject's creates", async () => {
+  it('reports true outcomes of the service, and counts the creates of every rung', async () => {
     const command = snippet('docs/evidence.md', 'npm run demo').trimEnd();
     const { stdout } = await run('bash', ['-c', `${command} -- --json --seconds 1`], { cwd: root });
     // npm prints lines before them.
     const [json = ''] = /^\{$.*/ms.exec(stdout) ?? [];
     const { figures, longestStallMs } = JSON.parse(json);
-    expect(figures.map(({ name }: Figures) => name)).to.have.members([
-      'Plant Store',
-      'Fastify + insertOne',
-      'insertOne, deadline',
-      'Fastify + batching',
-      'batching, deadline',
-      'batching, unchecked',
-    ]);
+    expect(figures.filter(({ isService }: Figures) => isService)).to.have.lengthOf(2);
     expect(longestStallMs).to.be.greaterThan(0);
     for (const { name, sent, outcomes } of figures as Figures[]) {
       const counted = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
