@@ -44,7 +44,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 const [what] = positionals;
 const parts = values.only ?? PARTS;
-const rounds = values.quick ? 1 : Number(values.rounds);
 const needsWrk = what === undefined || parts.includes('throughput');
 if (values.help) process.stdout.write(USAGE);
 else if (!needsWrk || findProgram('wrk')) await measure();
@@ -54,15 +53,31 @@ else {
 }
 
 async function measure(): Promise<void> {
-  if (what === undefined) return bench();
+  const rounds = values.quick ? 1 : wholeNumber('rounds', values.rounds);
+  if (what === undefined) {
+    expectNone(['only'], 'it is an option of ladder');
+    return bench(rounds);
+  }
   if (what !== 'ladder') throw new Error(`bench: expected ladder or nothing, got "${what}"`);
-  const creates = values.quick ? 1000 : Number(values.creates ?? 6000);
+  expectNone(['store', 'base'], 'ladder does not have it');
+  const creates = values.quick ? 1000 : wholeNumber('creates', values.creates ?? '6000');
   const isWhole = !values.quick && values.only === undefined;
   process.stdout.write(await ladder({ parts, rounds, creates, isWhole }));
 }
 
-async function bench(): Promise<void> {
-  const creates = values.quick ? 5000 : Number(values.creates ?? 50_000);
+function wholeNumber(name: string, value: string): number {
+  if (/^[1-9]\d{0,6}$/.test(value)) return Number(value);
+  throw new Error(`--${name}: expected a whole number from 1 to 9999999, got "${value}"`);
+}
+
+/** Refuses options that would have no effect. */
+function expectNone(names: readonly (keyof typeof values)[], reason: string): void {
+  const given = names.find((name) => values[name] !== undefined);
+  if (given !== undefined) throw new Error(`--${given}: ${reason}`);
+}
+
+async function bench(rounds: number): Promise<void> {
+  const creates = values.quick ? 5000 : wholeNumber('creates', values.creates ?? '50000');
   const base = values.base === undefined ? undefined : resolve(values.base);
   const names = values.store ?? [...stores.keys()];
   // All databases are started first, so that a missing one is noticed before minutes of measuring.
