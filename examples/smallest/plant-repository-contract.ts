@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PlantIdTakenError, type PlantRepository } from './plant-repository.ts';
 
-/** The contract suite: the sentences of the port as tests, for every adapter. */
+/** The contract suite: the promises of the port as tests, for every adapter. */
 export function describePlantRepository(adapter: string, open: () => PlantRepository): void {
   const monstera = { id: 1, name: 'Monstera' };
   describe(adapter, () => {

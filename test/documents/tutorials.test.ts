@@ -13,6 +13,9 @@ import { Terminal } from './support/terminal.js';
 /** Commands that run until they are stopped. */
 const STARTS = /^(?:\w+=\S+ )*npm start$/m;
 
+/** The package that the first tutorial adds. */
+const STORE = 'packages/plant-repository-files';
+
 /** No tutorial changes what these tests are about. */
 const NOT_CHANGED =
   '{packages/{explorer,faulty-network,plant-repository-{mongodb,postgresql}}/**,benchmarks/**}';
@@ -55,6 +58,15 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(exported).to.match(/STORAGE: this database cannot be read.*\nexit 2\n/);
   });
 
+  it('results in tests that notice the bugs which the page plants', async () => {
+    const killed = await testedWith(copy, (it) => it.replaceAll(/^.*disk\.flush\(.*\n/gm, ''));
+    expect(killed).to.match(/^ +\d\) keeps stored and taken plants when .* killed/m);
+    const lost = await testedWith(copy, (it) =>
+      it.replaceAll('new OutcomeUnknownError', 'new StoreUnavailableError'),
+    );
+    expect(lost).to.match(/^ +\d\) tells the truth after a lost acknowledgement$/m);
+  });
+
   it('leaves npm run database, whose connection string the service takes', async function () {
     needsPostgresql.call(this);
     const database = terminal.start('npm run database -- postgresql');
@@ -75,6 +87,20 @@ describe('The tutorials, followed in one copy of the project', function () {
     await run(process.execPath, ['scripts/test.js', 'built', ...flags], { cwd: copy.folder });
   });
 });
+
+/** Resolves with what Mocha prints about the tests of the new package, after a change of one of its source files. */
+async function testedWith(copy: ProjectCopy, change: (source: string) => string): Promise<string> {
+  const file = `${STORE}/src/plant-file.ts`;
+  const source = readFileSync(join(copy.folder, file), 'utf8');
+  const output = (failed: unknown) => `${failed}`;
+  copy.write(new Map([[file, change(source)]]));
+  // The compiler reports what is unused, and emits.
+  await copy.run('tsc', '-b', STORE).catch(output);
+  const results = await copy.run('mocha', `${STORE}/dist/test/*.test.js`).catch(output);
+  copy.write(new Map([[file, source]]));
+  await copy.run('tsc', '-b', STORE);
+  return results;
+}
 
 /** Starts the service, and creates a plant with the `curl` line that it prints. Resolves with that line. */
 async function createPlant(terminal: Terminal, start: string): Promise<string> {

@@ -8,7 +8,7 @@ export class SeatsUnavailableError extends Error {
  * {@link SeatsUnavailableError}; when it can be used again, so can the same object.
  */
 export interface Seats {
-  /** Reserves a seat. Resolves with whether it is the guest's: of several guests, one gets it, and keeps it. */
+  /** Reserves a seat. Resolves with true if this guest has it. Of several guests, exactly one gets it and keeps it. */
   reserve(seat: string, guest: string): Promise<boolean>;
 
   /** Resolves with the guest of a seat, and with `undefined` when it is free. */

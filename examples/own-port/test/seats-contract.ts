@@ -1,4 +1,4 @@
-import { contractFor, inTime, suiteOf } from '@plant-store/contract-suite';
+import { contractFor, hooksOf, inTime, suiteOf } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 import { type Seats, SeatsUnavailableError } from '../src/seats.js';
 
@@ -30,7 +30,7 @@ function unavailable(error: unknown): string {
   throw error;
 }
 
-/** The sentences of the port. */
+/** The promises of the port. */
 export const seatsCases = {
   'gives a seat to one of several guests, who keeps it': given([], async (open) => {
     const guests = ['Ada', 'Grace', 'Mary'];
@@ -63,6 +63,6 @@ export const seatsCases = {
 };
 
 /** Declares the suite that every adapter of `Seats` must pass. */
-export const describeSeats = suiteOf<OpenSeats, keyof SeatFaults>('Seats', seatsCases, (opened) =>
-  opened.close(),
-);
+export const describeSeats = suiteOf('Seats', seatsCases, (opened) => opened.close(), {
+  server: hooksOf(seatsCases),
+});

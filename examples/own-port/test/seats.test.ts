@@ -12,7 +12,7 @@ describeSeats(
   mocha,
   'MemorySeats',
   async () => ({ seats: new MemorySeats(), close: async () => undefined }),
-  { without: 'it has no server' },
+  { without: ['server'] },
 );
 
 /** Opens an adapter with a server of its own, and a network between them that a test can make fail. */

@@ -24,15 +24,18 @@ export interface ContractCase<Opened> {
   readonly run: (opened: Opened) => Promise<void>;
 }
 
-/** The promises of a port, by their sentences, which are the titles of the tests. */
+/** The promises of a port, by the titles of their tests. */
 export type ContractCases<Opened> = Readonly<Record<string, ContractCase<Opened>>>;
 
+/** What an adapter may lack, such as `connections`, and the hooks that it then does not offer. */
+export type Excuses<Part extends string> = Readonly<Record<Part, readonly string[]>>;
+
 /** The options of a suite for one adapter. */
-export interface SuiteOptions<Hook extends string> {
+export interface SuiteOptions<Part extends string> {
   /** Milliseconds that a case may take. 60,000 by default, enough for a server that is slow to restart. */
   readonly timeoutMs?: number;
-  /** Why hooks are not offered, for the report: one reason for each, or for all. Without it, the cases of a hook fail. */
-  readonly without?: string | Readonly<Partial<Record<Hook, string>>>;
+  /** What the adapter lacks. The cases of a hook that this does not excuse fail without the hook. */
+  readonly without?: readonly Part[];
 }
 
 /** An adapter under test, with a function for each fault that a test can cause. */
@@ -41,7 +44,7 @@ export interface Recoverable {
   recover?(): Promise<void>;
 }
 
-/** Returns the function that declares a sentence of a port: the hooks of `Faults` that it needs, and its test. */
+/** Returns the function that declares a promise of a port: the hooks of `Faults` that it needs, and its test. */
 export function contractFor<Opened extends object & Recoverable, Faults extends object>() {
   return <Hook extends keyof Faults & string>(
     needs: readonly Hook[],
@@ -50,7 +53,7 @@ export function contractFor<Opened extends object & Recoverable, Faults extends 
     needs,
     async run(opened) {
       const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
-      if (missing) fail(`${missing}() is missing: offer it, or give a reason in \`without\``);
+      if (missing) fail(`${missing}() is missing, and \`without\` does not excuse it`);
       await finished(test(opened as Opened & Pick<Faults, Hook>), async () => {
         if (needs.length > 0) await opened.recover?.();
       });
@@ -65,47 +68,58 @@ async function finished(test: Promise<void>, end: () => Promise<void>): Promise<
   for (const result of [tested, ended]) if (result.status === 'rejected') throw result.reason;
 }
 
+/** Returns the names of the hooks that cases need. */
+export function hooksOf(cases: ContractCases<never>): readonly string[] {
+  return [...new Set(Object.values(cases).flatMap(({ needs }) => needs))];
+}
+
 /** Returns the cases that apply to an adapter, and a case for each hook that it does not offer. */
-function testsOf<Opened extends object>(
+function testsOf<Opened extends object, Part extends string>(
   cases: ContractCases<Opened>,
-  { without = {} }: SuiteOptions<string> = {},
+  excuses: Excuses<Part>,
+  without: readonly Part[],
 ): { readonly missing: ContractCases<Opened>; readonly tested: ContractCases<Opened> } {
-  const all = Object.entries(cases);
-  const reasonOf = (hook: string) => (typeof without === 'string' ? without : without[hook]);
-  const hooks = new Set(all.flatMap(([, { needs }]) => needs));
-  const missing = [...hooks].flatMap((hook) => isNotTested(hook, reasonOf(hook)));
-  const tested = all.filter(([, { needs }]) => needs.every((it) => reasonOf(it) === undefined));
+  const excuseOf = (hook: string) =>
+    without.find((part) => excusedBy(excuses, part).includes(hook));
+  const missing = hooksOf(cases).flatMap((hook) => isNotTested(hook, excuseOf(hook)));
+  const tested = Object.entries(cases).filter(([, { needs }]) => !needs.some(excuseOf));
   return { missing: Object.fromEntries(missing), tested: Object.fromEntries(tested) };
 }
 
-function isNotTested(hook: string, reason?: string): [title: string, ContractCase<object>][] {
-  if (reason === undefined) return [];
+function excusedBy<Part extends string>(excuses: Excuses<Part>, part: Part): readonly string[] {
+  if (Object.hasOwn(excuses, part)) return excuses[part];
+  return fail(`without: "${part}" is not one of: ${Object.keys(excuses).join(', ')}`);
+}
+
+function isNotTested(hook: string, part?: string): [title: string, ContractCase<object>][] {
+  if (part === undefined) return [];
   const run = async (opened: object) => {
-    if (reason === '') fail(`${hook}() is missing, and its reason is empty`);
     if (Reflect.get(opened, hook) === undefined) return;
-    fail(`${hook}() is offered: remove its reason from \`without\``);
+    fail(`${hook}() is offered: remove "${part}" from \`without\``);
   };
-  return [[`is not tested with ${hook}: ${reason}`, { needs: [], run }]];
+  return [[`is not tested with ${hook}: it has no ${part}`, { needs: [], run }]];
 }
 
 /**
  * Returns the function that declares the suite of a port for one adapter. It takes the test framework, the name of the
  * adapter for the report, a function that opens a new adapter for each case, which `close` ends, and the options.
+ *
+ * @param excuses What an adapter may lack. No other reason excuses a missing hook.
  */
-export function suiteOf<Opened extends object, Hook extends string>(
+export function suiteOf<Opened extends object, Part extends string>(
   port: string,
   cases: ContractCases<Opened>,
   close: (opened: Opened) => Promise<void>,
+  excuses: Excuses<Part>,
 ) {
   return (
     { describe, it }: Runner,
     adapter: string,
     open: () => Promise<Opened>,
-    options: SuiteOptions<Hook> = {},
+    { timeoutMs: timeout = 60_000, without = [] }: SuiteOptions<Part> = {},
   ): void => {
-    const timeout = options.timeoutMs ?? 60_000;
     describe(`${adapter} as a ${port}`, () => {
-      const { missing, tested } = testsOf(cases, options);
+      const { missing, tested } = testsOf(cases, excuses, without);
       for (const [title, { run }] of Object.entries({ ...missing, ...tested })) {
         it(title, { timeout }, async (context) => {
           await withoutUnhandled(async () => {

@@ -20,7 +20,7 @@ export interface Honest<Correct> {
   readonly after?: readonly string[];
 }
 
-/** A difference that breaks a sentence of the port. */
+/** A difference that breaks a promise of the port. */
 export type Lie<Correct> = (
   correct: Correct,
 ) => Partial<Correct> & ({ readonly failure: string } | { readonly lateFailure: string });

@@ -2,6 +2,8 @@ export {
   type ContractCase,
   type ContractCases,
   contractFor,
+  type Excuses,
+  hooksOf,
   type Recoverable,
   type Runner,
   type SuiteOptions,

@@ -19,13 +19,15 @@ const cases = {
 
 const nothing = async () => undefined;
 
+const excuses = { power: ['crash'], server: ['stall', 'crash'] };
+
 /** Runs the suite of an adapter. Resolves with the failures of its tests, in their order. */
 function failuresOf(
   opened: Partial<Faults>,
-  options: SuiteOptions<keyof Faults> = {},
+  options: SuiteOptions<keyof typeof excuses> = {},
   close: () => Promise<void> = nothing,
 ): Promise<Record<string, string | undefined>> {
-  const describeBox = suiteOf<Partial<Faults>, keyof Faults>('Box', cases, close);
+  const describeBox = suiteOf('Box', cases, close, excuses);
   return resultsOf(() => describeBox(mocha, 'Carton', async () => opened, options));
 }
 
@@ -36,34 +38,38 @@ describe('A suite of an adapter', () => {
       ['settles', undefined],
       ['recovers', undefined],
     ]);
-    const missing = 'stall() is missing: offer it, or give a reason in `without`';
+    const missing = 'stall() is missing, and `without` does not excuse it';
     const expected = { works: undefined, settles: missing, recovers: missing };
     expect(await failuresOf({})).to.deep.equal(expected);
   });
 
-  it('has reasons for missing hooks instead of the cases that need them', async () => {
-    const [noServer, simulated] = [{ crash: 'it has no server' }, 'it is simulated'];
-    expect(await failuresOf({ stall: nothing }, { without: noServer })).to.deep.equal({
-      'is not tested with crash: it has no server': 'pending',
+  it('has excuses for missing hooks instead of the cases that need them', async () => {
+    expect(await failuresOf({ stall: nothing }, { without: ['power'] })).to.deep.equal({
+      'is not tested with crash: it has no power': 'pending',
       works: undefined,
       settles: undefined,
     });
-    expect(await failuresOf({}, { without: simulated })).to.deep.equal({
-      'is not tested with stall: it is simulated': 'pending',
-      'is not tested with crash: it is simulated': 'pending',
+    expect(await failuresOf({}, { without: ['server'] })).to.deep.equal({
+      'is not tested with stall: it has no server': 'pending',
+      'is not tested with crash: it has no server': 'pending',
       works: undefined,
     });
   });
 
-  it('fails with an empty reason, or a reason for an offered hook', async () => {
-    const empty = await failuresOf({ stall: nothing }, { without: { crash: '' } });
-    expect(empty).to.include({
-      'is not tested with crash: ': 'crash() is missing, and its reason is empty',
-    });
+  it('excuses no other hook than the port does, and none that is offered', async () => {
+    const missing = 'stall() is missing, and `without` does not excuse it';
+    expect(await failuresOf({}, { without: ['power'] })).to.include({ settles: missing });
     const offered = { stall: nothing, crash: nothing };
-    expect(await failuresOf(offered, { without: { crash: 'none' } })).to.include({
-      'is not tested with crash: none': 'crash() is offered: remove its reason from `without`',
+    expect(await failuresOf(offered, { without: ['power'] })).to.include({
+      'is not tested with crash: it has no power':
+        'crash() is offered: remove "power" from `without`',
     });
+  });
+
+  it('accepts no reason that the port does not list', () => {
+    const without = ['the tests have no time for it'] as unknown as ['power'];
+    const message = /without: "the tests have no time for it" is not one of: power, server/;
+    expect(() => failuresOf({}, { without })).to.throw(message);
   });
 
   /** Runs the suite with functions that fail. Resolves with what was called, and with the failures. */

@@ -54,7 +54,7 @@ async function reportsBeforeClose(store: Store, count: number, timeLimitMs: numb
   return reports;
 }
 
-/** Sentences about the lifetime of a repository, and about what it is given. */
+/** Promises about the lifetime of a repository, and about what it is given. */
 export const conduct = {
   'keeps a copy: its caller may change the object later': always(async (store) => {
     const plant = { ...newPlant(BEFORE) };

@@ -16,7 +16,7 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
   await stores[0].expectStored([winner.plant]);
 }
 
-/** Sentences about ids: an id identifies one plant. */
+/** Promises about ids: an id identifies one plant. */
 export const ids = {
   'rejects a second add with an id, even of an equal plant': always(async (store) => {
     const first = { id: 7n, name: 'first', tag: 'kept' };

@@ -1,7 +1,8 @@
 import type { NewPlantFields, PlantReader, PlantRepository } from '@plant-store/domain';
 
 /**
- * Faults that a test can cause, as hooks. A store without one gives a reason in `without` of `describePlantRepository`.
+ * Faults that a test can inject, as hooks. A store leaves out only those that `without` of `describePlantRepository`
+ * excuses.
  *
  * No hook can show what only a power failure loses, such as a write on a server whose flushes were turned off. For such a
  * setting, an adapter needs a test of its own: `add` and `ready` are unavailable, and the message names the setting.

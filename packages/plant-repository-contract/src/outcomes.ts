@@ -55,7 +55,7 @@ function truthAfter(fault: Fault, timeLimitMs: number, then?: 'outage' | 'refuse
   });
 }
 
-/** Sentences about outcomes: each is true, whatever the database loses. */
+/** Promises about outcomes: each is true, whatever the database loses. */
 export const outcomes = {
   'tells the truth when the database falls silent after the write': truthAfter(
     'silenceAfterWrite',

@@ -1,27 +1,42 @@
-import { suiteOf } from '@plant-store/contract-suite';
+import { hooksOf, suiteOf } from '@plant-store/contract-suite';
 import { conduct } from './conduct.js';
 import { ids } from './ids.js';
-import type { DatabaseFaults, OpenReader, OpenStore } from './open-store.js';
+import type { DatabaseFaults } from './open-store.js';
 import { outcomes } from './outcomes.js';
 import { reading } from './reading.js';
 import { values } from './values.js';
 
-/** The sentences of `PlantRepository` as cases. */
+/** The promises of `PlantRepository` as cases. */
 export const contractCases = { ...values, ...ids, ...outcomes, ...conduct };
 
-/** The sentences of `PlantReader` as cases. */
+/** The promises of `PlantReader` as cases. */
 export const readerCases = reading;
 
+const hooks = (...names: (keyof DatabaseFaults)[]) => names;
+
+/**
+ * What a store may lack, and the hooks that it then leaves out. A store that keeps its plants outside its process offers
+ * every other hook: in a file, for example, with a file system that a test makes fail.
+ */
+const EXCUSES = {
+  'disk or server': hooksOf({ ...contractCases, ...readerCases }),
+  connections: hooks('connections', 'loseConnections', 'delayNextWrite'),
+  transactions: hooks('holdUncommitted'),
+  'setting for durability': hooks('relaxDurability'),
+};
+
 /** Declares the suite that every `PlantRepository` must pass. Each case opens a new, empty store, and closes it. */
-export const describePlantRepository = suiteOf<OpenStore, keyof DatabaseFaults>(
+export const describePlantRepository = suiteOf(
   'PlantRepository',
   contractCases,
   ({ repository }) => repository.close(),
+  EXCUSES,
 );
 
 /** Declares the suite that every `PlantReader` must pass, as {@link describePlantRepository} does. */
-export const describePlantReader = suiteOf<OpenReader, keyof DatabaseFaults>(
+export const describePlantReader = suiteOf(
   'PlantReader',
   readerCases,
   ({ repository }) => repository.close(),
+  EXCUSES,
 );

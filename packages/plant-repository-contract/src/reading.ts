@@ -14,9 +14,9 @@ import {
   FAULTS,
   plantOf,
   plants,
+  promisesAbout,
   SHORT_LIMIT_MS,
   Store,
-  sentencesAbout,
   TIME_LIMIT_MS,
 } from './steps.js';
 import { EDGES, EXACT, inOrder, OTHERS } from './values.js';
@@ -84,10 +84,10 @@ function expectRead(found: readonly NewPlantFields[], expected: readonly NewPlan
   if (more !== undefined) expectSame(more, undefined, more.id, 'read after the last');
 }
 
-const given = sentencesAbout((opened: OpenReader) => new Reader(opened));
+const given = promisesAbout((opened: OpenReader) => new Reader(opened));
 const always = (test: (store: Reader) => Promise<void>) => given([], test);
 
-/** Sentences of `PlantReader`. */
+/** Promises of `PlantReader`. */
 export const reading = {
   'reads each plant exactly, once and in order, with any page size': always(async (store) => {
     await store.expectReady();

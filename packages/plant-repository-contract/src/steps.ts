@@ -217,8 +217,8 @@ export class Store {
   }
 }
 
-/** Returns the function that declares a sentence: the hooks that it needs, and its test. */
-export function sentencesAbout<Opened extends OpenStore, Tested extends Store>(
+/** Returns the function that declares a promise: the hooks that it needs, and its test. */
+export function promisesAbout<Opened extends OpenStore, Tested extends Store>(
   wrap: (opened: Opened) => Tested,
 ) {
   const given = contractFor<Opened, DatabaseFaults>();
@@ -228,10 +228,10 @@ export function sentencesAbout<Opened extends OpenStore, Tested extends Store>(
   ) => given(needs, (opened) => test(wrap(opened), opened));
 }
 
-/** Declares a sentence of `PlantRepository`. */
-export const given = sentencesAbout((opened: OpenStore) => new Store(opened));
+/** Declares a promise of `PlantRepository`. */
+export const given = promisesAbout((opened: OpenStore) => new Store(opened));
 
-/** Declares a sentence of `PlantRepository` that needs no fault. */
+/** Declares a promise of `PlantRepository` that needs no fault. */
 export const always = (test: (store: Store) => Promise<void>) => given([], test);
 
 /** Returns what an add that was rejected with this error reports. `undefined` when the port does not name the error. */

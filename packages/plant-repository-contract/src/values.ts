@@ -83,7 +83,7 @@ function exactPlant(id: bigint, index = -1): NewPlant {
   return newPlant(id % 2n === 0n ? plantOf(id) : { ...plantOf(id), ...ABSENT });
 }
 
-/** Sentences about values: they are stored exactly as they were added. */
+/** Promises about values: they are stored exactly as they were added. */
 export const values = {
   'keeps every value of every field exactly, and an absent field absent': always(async (store) => {
     const full = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));

@@ -17,11 +17,11 @@ async function open() {
 }
 
 describePlantRepository(mocha, 'MemoryPlantRepository', open, {
-  without: 'the database is within the process',
+  without: ['disk or server'],
 });
 
 describePlantReader(mocha, 'MemoryPlantRepository', open, {
-  without: 'the database is within the process',
+  without: ['disk or server'],
 });
 
 describe('MemoryPlantRepository', () => {

@@ -1,7 +1,7 @@
 import { fail } from '@plant-store/contract-suite';
 import { always, expectUnavailable, isReady } from './verdicts.js';
 
-/** Sentences about a verifier that is open, and one that is closed. */
+/** Promises about a verifier that is open, and one that is closed. */
 export const lifetime = {
   'is ready when open, and can be closed more than once': always(async (open) => {
     if (!(await isReady(open))) fail('ready: expected it to resolve; it was rejected');

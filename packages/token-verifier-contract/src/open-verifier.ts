@@ -1,6 +1,6 @@
 import type { Permission, TokenVerifier } from '@plant-store/domain';
 
-/** Faults of a verifier's dependency, as hooks. If one is missing, the option `without` of the suite gives the reason. */
+/** Faults of a verifier's dependency, as hooks. Only a verifier without a dependency leaves them out. */
 export interface VerifierFaults {
   /** From now on, the dependency cannot be reached: open connections end, and new ones are refused. */
   outage(): Promise<void>;

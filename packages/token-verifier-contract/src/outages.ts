@@ -58,7 +58,7 @@ function untilReady(open: OpenVerifier): Promise<void> {
   return until(isReadyAgain, () => 'ready was rejected for 20 seconds after the fault had ended');
 }
 
-/** Sentences about outages: no token is judged by one, and recovery needs no restart. */
+/** Promises about outages: no token is judged by one, and recovery needs no restart. */
 export const outages = Object.fromEntries(
   FAULTS.flatMap(([fault, state]) => [
     [

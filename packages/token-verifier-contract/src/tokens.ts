@@ -9,7 +9,7 @@ import {
   MIN_PART_LENGTH,
 } from './verdicts.js';
 
-/** Sentences about tokens: a valid one is accepted as its client, any other is refused, and no error reveals one. */
+/** Promises about tokens: a valid one is accepted as its client, any other is refused, and no error reveals one. */
 export const tokens = {
   'accepts valid tokens repeatedly and concurrently, each as its own client': always(
     async (open) => {

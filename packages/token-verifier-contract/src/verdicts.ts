@@ -11,7 +11,7 @@ import type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifie
 
 export const given = contractFor<OpenVerifier, VerifierFaults>();
 
-/** Declares a sentence of `TokenVerifier` that needs no fault. */
+/** Declares a promise of `TokenVerifier` that needs no fault. */
 export const always = (test: (open: OpenVerifier) => Promise<void>) => given([], test);
 
 /** The length of the shortest part of a token that must stay secret, in characters. */

@@ -8,8 +8,8 @@ const cases = {
   counts: given([], async ({ next }) => void (await next())),
   recovers: given(['crash'], ({ crash }) => crash()),
 };
-const describe = suiteOf<Open, 'crash'>('Counter', cases, async () => {});
-const options = { timeoutMs: 500, without: 'it cannot' };
+const describe = suiteOf('Counter', cases, async () => {}, { server: ['crash'] });
+const options = { timeoutMs: 500, without: ['server'] as const };
 const broken = (how: string, next: Open['next']) =>
   describe(runner, how, async () => ({ next }), options);
 broken('correct', async () => 1);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { link, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type NewPlant,
@@ -8,9 +7,11 @@ import {
   StoreUnavailableError,
   toPlant,
 } from '@plant-store/domain';
+import type { Disk } from './disk.js';
 
 /** One attempt to store one plant: writes a complete draft, then links it to its final name. */
 export class PlantFile {
+  readonly #disk: Disk;
   readonly #folder: string;
   readonly #draft: string;
   readonly #path: string;
@@ -18,7 +19,8 @@ export class PlantFile {
   #givenUp = false;
   #published = false;
 
-  constructor(folder: string, plant: NewPlant) {
+  constructor(disk: Disk, folder: string, plant: NewPlant) {
+    this.#disk = disk;
     this.#folder = folder;
     this.#draft = join(folder, `${randomUUID()}.draft`);
     this.#path = join(folder, `${plant.id}.json`);
@@ -43,13 +45,14 @@ export class PlantFile {
       this.#published = true;
       await this.#publish();
     } finally {
-      await rm(this.#draft, { force: true }).catch(() => {});
+      await this.#disk.remove(this.#draft).catch(() => {});
     }
   }
 
   async #writeDraft(): Promise<void> {
     try {
-      await writeFile(this.#draft, this.#text, { flag: 'wx', flush: true });
+      await this.#disk.write(this.#draft, this.#text);
+      await this.#disk.flush(this.#draft);
     } catch (cause) {
       throw new StoreUnavailableError('the plant cannot be written', { cause });
     }
@@ -58,19 +61,14 @@ export class PlantFile {
   /** `link` fails when the name exists: the file system decides which plant is first. */
   async #publish(): Promise<void> {
     try {
-      const taken = await link(this.#draft, this.#path).then(() => false, isTaken);
-      await this.#flushFolder();
+      const taken = await this.#disk.link(this.#draft, this.#path).then(() => false, isTaken);
+      // A new name is durable when its folder is flushed.
+      await this.#disk.flush(this.#folder);
       if (taken) throw new PlantIdTakenError('a plant with this id exists');
     } catch (cause) {
       if (cause instanceof PlantIdTakenError) throw cause;
       throw new OutcomeUnknownError('the plant may have been stored', { cause });
     }
-  }
-
-  /** A new name is durable when its folder is flushed. */
-  async #flushFolder(): Promise<void> {
-    const folder = await open(this.#folder);
-    await folder.sync().finally(() => folder.close());
   }
 }
 

@@ -1,82 +1,76 @@
 import { rejects } from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import {
-  type NewPlantFields,
   newPlant,
+  OutcomeUnknownError,
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { FilesPlantRepository } from '@plant-store/plant-repository-files';
 import { expect } from 'chai';
+import { localDisk } from '../src/disk.js';
 import { PlantFile } from '../src/plant-file.js';
+import { FaultyDisk } from './faulty-disk.js';
 
 describe('FilesPlantRepository', () => {
-  let place: string;
   let folder: string;
 
   beforeEach(async () => {
-    place = await mkdtemp(join(tmpdir(), 'plant-repository-files-'));
-    folder = join(place, 'plants');
-    await mkdir(folder);
+    folder = await mkdtemp(join(tmpdir(), 'plant-repository-files-'));
   });
 
-  afterEach(() => rm(place, { recursive: true }));
+  afterEach(() => rm(folder, { recursive: true }));
 
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
 
-  async function stored(id: bigint): Promise<NewPlantFields | undefined> {
-    if (!(await readdir(folder)).includes(`${id}.json`)) return undefined;
-    return { id, ...JSON.parse(await readFile(join(folder, `${id}.json`), 'utf8')) };
+  async function open() {
+    const disk = new FaultyDisk(folder);
+    const reopen = async () => new FilesPlantRepository(folder, disk);
+    return { ...disk.hooks, repository: await reopen(), reopen };
   }
 
-  const open = async () => ({
-    repository: new FilesPlantRepository(folder),
-    stored,
-    reopen: async () => new FilesPlantRepository(folder),
-    outage: () => rename(folder, join(place, 'away')),
-    async recover() {
-      if (!existsSync(folder)) await rename(join(place, 'away'), folder);
-    },
+  describePlantRepository(mocha, 'FilesPlantRepository on a disk that fails', open, {
+    without: ['connections', 'transactions', 'setting for durability'],
   });
 
-  const returns = 'a system call on a local folder always returns its result';
-  describePlantRepository(mocha, 'FilesPlantRepository', open, {
-    without: {
-      stall: returns,
-      silenceAfterWrite: returns,
-      loseNextAcknowledgement: returns,
-      delayNextWrite: returns,
-      connections: 'the store has no connections',
-      loseConnections: 'the store has no connections',
-      holdUncommitted: 'a file system has no transactions',
-      relaxDurability: 'the store flushes each file itself',
-      commitUnflushed: 'a process that is killed loses nothing that it wrote to a file',
-      refuseAccess: 'tests may run as root, which has access to every folder',
-      refuseWrites: 'tests may run as root, which can write to every folder',
-      crash: 'a test cannot cut the power, and a process that is killed loses nothing',
-    },
-  });
+  const FAILURES = [
+    ['write', '.draft', StoreUnavailableError, []],
+    ['flush', '.draft', StoreUnavailableError, []],
+    ['link', '7.json', OutcomeUnknownError, []],
+    ['flush', '', OutcomeUnknownError, ['7.json']],
+  ] as const;
+  for (const [call, end, outcome, files] of FAILURES) {
+    it(`reports the truth when the ${call} of ${end || 'the folder'} fails`, async () => {
+      const disk = new FaultyDisk(folder);
+      disk.failNext(call, end || folder);
+      const repository = new FilesPlantRepository(folder, disk);
+      await rejects(repository.add(monstera, 10_000), outcome);
+      expect(await readdir(folder)).to.deep.equal(files);
+    });
+  }
 
-  it('removes its draft', async () => {
+  it('removes its draft from a real disk', async () => {
     const repository = new FilesPlantRepository(folder);
+    await repository.ready();
     await repository.add(monstera, 10_000);
     await rejects(repository.add(monstera, 10_000), PlantIdTakenError);
     expect(await readdir(folder)).to.deep.equal(['7.json']);
   });
 
-  it('is not ready when a file is in place of its folder', async () => {
-    await rm(folder, { recursive: true });
-    await writeFile(folder, 'not a folder');
-    await rejects(new FilesPlantRepository(folder).ready(), StoreUnavailableError);
+  it('is not ready when a file, or nothing, is in place of its folder', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, 'not a folder');
+    for (const place of [file, join(folder, 'nothing')]) {
+      await rejects(new FilesPlantRepository(place).ready(), StoreUnavailableError);
+    }
   });
 
   it('does not store later what it has reported as unavailable', async () => {
-    const file = new PlantFile(folder, monstera);
+    const file = new PlantFile(localDisk, folder, monstera);
     const storing = file.store();
     file.giveUp();
     await rejects(storing, StoreUnavailableError);

@@ -1,0 +1,43 @@
+import type { Runner } from '@plant-store/contract-suite';
+import {
+  describePlantReader,
+  describePlantRepository,
+} from '@plant-store/plant-repository-contract';
+import { expect } from 'chai';
+import { openStore } from './support/correct-store.js';
+
+/** Hooks for promises of the port about every store that keeps its plants outside its process. */
+const OWED = {
+  outage: 'reports in time that the database cannot be reached, and recovers',
+  loseNextAcknowledgement: 'tells the truth after a lost acknowledgement',
+  crash: 'keeps stored and taken plants when the database is killed, and recovers',
+  storeNoPlant: 'reports a row that is not a plant',
+};
+
+/** Declares both suites for a store without a hook, with every excuse but one. Resolves with the failure of a case. */
+async function failureWithout(hook: string, title: string): Promise<string> {
+  let tested: (() => Promise<void>) | undefined;
+  const runner: Runner = {
+    describe: (_, declare) => declare(),
+    it(name, _, test) {
+      if (name === title) tested = () => test({ skip: () => undefined });
+    },
+  };
+  const open = async () => ({ ...openStore(() => ({})), [hook]: undefined });
+  const without = ['connections', 'transactions', 'setting for durability'] as const;
+  describePlantRepository(runner, 'a store', open, { without });
+  describePlantReader(runner, 'a store', open, { without });
+  return (tested?.() ?? Promise.reject(new Error(`excused: ${title}`))).then(
+    () => 'none',
+    ({ message }) => message,
+  );
+}
+
+describe('No store on a disk or a server', () => {
+  for (const [hook, title] of Object.entries(OWED)) {
+    it(`is excused from the case that needs ${hook}`, async () => {
+      const failure = `${hook}() is missing, and \`without\` does not excuse it`;
+      expect(await failureWithout(hook, title)).to.equal(failure);
+    });
+  }
+});
