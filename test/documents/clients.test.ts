@@ -1,32 +1,61 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { listen } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/faulty-network';
 import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
-import {
-  ACCESS_TOKEN_SHA256,
-  endAll,
-  serve,
-  TOKEN,
-} from '@plant-store/test-servers/service-process';
+import { endAll, serve, sha256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../support/root.js';
+import { Front, JSON_TYPE, type Own, type Step } from './support/front.js';
 
 const run = promisify(execFile);
-const clients = join(root, 'examples/clients');
+const drivers = join(root, 'test/documents/clients');
+const examples = join(root, 'examples/clients');
 
-/** The status, the headers and the body of a response that a proxy makes itself. */
-type Own = readonly [status: number, headers: Readonly<Record<string, string>>, body: string];
+/** A token of a client that may not create plants. */
+const READER = 'a-reader';
 
-/** What a fake in front of the service does with a request instead of passing it on: an error number, or one of these. */
-type Step = number | 'cut after' | 'cut within' | 'crash after' | Own;
+/** What a client has found out. */
+interface Result {
+  readonly outcome: string;
+  readonly error?: number;
+  readonly status?: number;
+  readonly message?: string;
+  readonly requestId?: string;
+}
 
-const NAME = 'Ficus "elastica" \u{1F33F}';
+/** A plant. The id is text, because a number is not exact. */
+interface JsonPlant {
+  readonly id: string;
+  readonly name: string;
+  readonly tag?: string;
+}
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
+interface Job {
+  /** Jobs with one key use one client. */
+  readonly key: string;
+  readonly address: string;
+  readonly plant: JsonPlant;
+  /** What the token function of the client returns, call by call. Without one, it fails. */
+  readonly tokens: readonly string[];
+  /** In seconds. */
+  readonly retryFor: number;
+  readonly timeout: number;
+  readonly again?: boolean;
+  /** The name is not Unicode, as far as the language can have such a string. */
+  readonly malformed?: boolean;
+}
+
+const DATE = { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' };
+const BAD_GATEWAY: Own = [502, DATE, '<h1>Bad Gateway</h1>'];
+const WORD_FOR_A_NUMBER: Own = [503, { ...JSON_TYPE, 'Retry-After': '-30' }, '{"error":"Bad"}'];
+const RATE_LIMIT: Own = [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'];
+const LOGIN_PAGE: Own = [302, { Location: '/login' }, ''];
+const NEXT_HOUR: Own = [503, { ...JSON_TYPE, 'Retry-After': '3600' }, '{"error":5030}'];
 
 /** Successes that are not of the service. */
 const SUCCESSES: readonly Own[] = [
@@ -38,28 +67,118 @@ const SUCCESSES: readonly Own[] = [
   [200, JSON_TYPE, '{"name":"a proxy","tag":null}'],
 ];
 
-const LATER = { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' };
-const BAD_GATEWAY: Own = [502, LATER, '{"error":"Bad"}'];
-const NEGATIVE_PAUSE: Own = [503, { 'Retry-After': '-30' }, ''];
-const RATE_LIMIT: Own = [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'];
-const LOGIN_PAGE: Own = [302, { Location: '/login' }, ''];
-const UNAVAILABLE = [5030, 5030, 5030, 5030] as const;
+const [TAKEN, UNKNOWN, UNAVAILABLE] = [
+  'PlantIdTakenError',
+  'OutcomeUnknownError',
+  'UnavailableError',
+];
 
-/** The steps of the requests of a client, and what comes of them: the number of requests, and what it prints. */
-const CASES: Readonly<Record<string, readonly [steps: readonly Step[], result: string]>> = {
-  'recognises its own plant in a 4006': [[4080, 5030, 5032, 'cut after'], '5 stored'],
-  'does not wait for a negative time': [[NEGATIVE_PAUSE, 4006], '2 stored'],
-  // 4290 and 5033 are numbers that no client knows.
+/** The steps of the requests of one create, of which the last is repeated, and its outcome after how many requests. */
+const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<Job>?]>> = {
+  'creates a plant': [['pass'], '1 stored'],
+  'repeats what was not stored': [[4080, 5030, 5032, RATE_LIMIT, 'pass'], '5 stored'],
+  'repeats an unknown outcome': [[5031, BAD_GATEWAY, 'pass'], '3 stored'],
+  'recognises its plant when the response is lost': [['cut after', 'pass'], '2 stored'],
+  'recognises its plant when the response is cut off': [['cut within', 'pass'], '2 stored'],
+  'recognises its plant when the response is late': [
+    ['hang after', 'pass'],
+    'stored',
+    { timeout: 1 },
+  ],
+  'repeats a request that was lost': [['cut', 'pass'], '2 stored'],
+  'gives up an attempt without a response': [['hang', 'pass'], 'stored', { timeout: 1 }],
+  'gives up an attempt whose response never ends': [['dribble', 'pass'], 'stored', { timeout: 1 }],
   'treats a 5xx with an unknown number as an unknown outcome': [[5033, 4006], '2 stored'],
-  'takes no plant for its own after a 429 and a 5030': [[4290, 5030, 4006], '3 refused 4006'],
-  'does not repeat a request that meets a bug': [[5000], '1 unknown'],
-  'does not repeat a request that cannot succeed': [[4005], '1 refused 4005'],
-  'does not follow a redirect': [[LOGIN_PAGE], '1 refused 302'],
-  'does not mistake a success of others for the service': [SUCCESSES, '6 unknown'],
-  'treats a 200 that is cut off as an unknown outcome': [['cut within'], '2 stored'],
-  'reports an unknown outcome': [[5031, BAD_GATEWAY, ...UNAVAILABLE], '6 unknown'],
-  'reports that nothing was stored': [[RATE_LIMIT, 5030, ...UNAVAILABLE], '6 not stored'],
+  'treats a 5xx of a proxy as an unknown outcome': [[WORD_FOR_A_NUMBER, 4006], '2 stored'],
+  ...Object.fromEntries(
+    SUCCESSES.map((own) => [`treats ${own} as an unknown outcome`, [[own, 4006], '2 stored']]),
+  ),
+  'takes no plant for its own after a 429 and a 5030': [
+    [RATE_LIMIT, 5030, 4006],
+    `3 ${TAKEN} 4006`,
+  ],
+  'does not repeat a request that meets a bug': [[5000], `1 ${UNKNOWN} 5000`],
+  'does not repeat an invalid plant': [[4005], '1 InvalidPlantError 4005'],
+  'does not repeat a request that cannot succeed': [[4002], '1 RefusedError 4002'],
+  'does not follow a redirect': [[LOGIN_PAGE], '1 RefusedError'],
+  'knows the service by its numbers, and a proxy by its status': [
+    [[403, {}, '<h1>Forbidden</h1>']],
+    '1 ForbiddenError',
+  ],
+  'reports that the token is not accepted': [
+    ['pass'],
+    '1 UnauthorizedError 4011',
+    { tokens: ['another'] },
+  ],
+  'reports that the token permits no create': [
+    ['pass'],
+    '1 ForbiddenError 4030',
+    { tokens: [READER] },
+  ],
+  'sends no token that would be two headers': [
+    ['pass'],
+    '0 UnauthorizedError',
+    { tokens: [`${TOKEN}\r\n`] },
+  ],
+  'reports that there is no token': [['pass'], '0 UnauthorizedError', { tokens: [] }],
+  'asks for a token before each attempt': [
+    [5030, 'pass'],
+    '2 stored',
+    { tokens: ['expired', TOKEN] },
+  ],
+  'reports that nothing was stored': [[5030], `${UNAVAILABLE} 5030`, { retryFor: 1 }],
+  'reports an unknown outcome': [[BAD_GATEWAY], UNKNOWN, { retryFor: 1 }],
+  'keeps an unknown outcome in an outage': [[5031, 5030], `${UNKNOWN} 5030`, { retryFor: 1 }],
+  'keeps an unknown outcome after a refusal': [[5031, 4011], `2 ${UNKNOWN} 4011`],
+  'gives up rather than wait longer than it may': [
+    [NEXT_HOUR],
+    `1 ${UNAVAILABLE} 5030`,
+    { retryFor: 50 },
+  ],
+  'treats a taken id as its own when it creates a plant again': [
+    [4006],
+    '1 stored',
+    { again: true },
+  ],
 };
+
+let number = 0;
+
+/** A program that uses a client. */
+class Driver {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, (result: Result) => void>();
+
+  constructor([program, ...args]: Command) {
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: this.#child.stdout ?? process.stdin });
+    lines.on('line', (line) => {
+      const { job, ...result } = JSON.parse(line);
+      this.#waiting.get(job)?.(result);
+    });
+  }
+
+  create(job: Partial<Job> & Pick<Job, 'address'>): Promise<Result> {
+    number += 1;
+    const usual = { key: `${number}`, tokens: [TOKEN], retryFor: 60, timeout: 20 };
+    const all = { ...usual, plant: newPlant(), ...job, number };
+    this.#child.stdin?.write(`${JSON.stringify(all)}\n`);
+    return new Promise((resolve) => this.#waiting.set(all.number, resolve));
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    this.#child.stdin?.end();
+    await once(this.#child, 'exit');
+  }
+}
+
+let service: string;
+
+const newPlant = (): JsonPlant => ({
+  id: `${randomBytes(8).readBigInt64BE()}`,
+  name: 'Ficus "elastica" \u{1F33F}',
+});
 
 type Command = readonly [program: string, ...args: string[]];
 
@@ -67,147 +186,169 @@ interface Client {
   readonly language: string;
   /** What it needs and this machine lacks. */
   readonly lack?: string | false;
-  /** Resolves with its command. */
-  prepare(): Promise<Command>;
+  /** Resolves with the commands of its driver, and of its example. */
+  prepare(): Promise<Record<'driver' | 'example', Command>>;
 }
 
 const CLIENTS: readonly Client[] = [
   {
-    language: 'TypeScript',
-    prepare: async () => [process.execPath, join(clients, 'typescript/dist/create-plant.js')],
+    language: 'JavaScript',
+    prepare: async () => ({
+      driver: [process.execPath, join(drivers, 'driver.mjs')],
+      example: [process.execPath, join(examples, 'javascript/create-plant.js')],
+    }),
   },
   {
     language: 'Python',
     lack: !findProgram('python3') && 'python3',
-    prepare: async () => ['python3', join(clients, 'python/create_plant.py')],
+    prepare: async () => ({
+      driver: ['python3', join(drivers, 'driver.py')],
+      example: ['python3', join(examples, 'python/create_plant.py')],
+    }),
   },
   {
     language: 'Go',
     lack: !findProgram('go') && 'go',
     async prepare() {
-      const binary = join(temporaryFolder(), 'create-plant');
-      await run('go', ['build', '-o', binary, 'create_plant.go'], { cwd: join(clients, 'go') });
-      return [binary];
+      const folder = temporaryFolder();
+      const build = async (name: string, cwd: string, source: string): Promise<Command> => {
+        await run('go', ['build', '-o', join(folder, name), source], { cwd });
+        return [join(folder, name)];
+      };
+      return {
+        driver: await build('driver', join(drivers, 'go'), '.'),
+        example: await build('example', join(examples, 'go'), './create-plant'),
+      };
     },
   },
 ];
 
-type Printed = Record<'stdout' | 'stderr', string>;
-
-let service: string;
-
-/** A client that runs, with a fake in front of the service that takes the next step for each request. */
-class Run {
-  /** What was sent, without a newline after it. */
-  readonly bodies: string[] = [];
-  /** Where the client saves the body. */
-  readonly saved = join(temporaryFolder(), 'body.json');
-  readonly #steps: Step[];
-  #client: ReturnType<typeof run> | undefined;
-
-  constructor(...steps: readonly Step[]) {
-    this.#steps = [...steps];
-  }
-
-  /** Runs the client, which a step may end. Resolves with what it prints. */
-  async start([program, ...args]: Command): Promise<Printed> {
-    const front = createServer((request, response) => this.#forward(request, response)).unref();
-    const address = `http://127.0.0.1:${await listen(front)}`;
-    const env = { ...process.env, ACCESS_TOKEN: TOKEN };
-    this.#client = run(program, [...args, address, NAME, this.saved], { env });
-    return this.#client.catch((error: ExecFileException) => error) as Promise<Printed>;
-  }
-
-  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url !== '/plants') return void response.end('<h1>Log in</h1>');
-    const body = await text(request);
-    this.bodies.push(body.trimEnd());
-    const step = this.#steps.shift();
-    if (typeof step === 'number') {
-      response.writeHead(Math.floor(step / 10), { 'Retry-After': '0' });
-      return void response.end(JSON.stringify({ error: step, message: 'a fake' }));
-    }
-    if (Array.isArray(step)) {
-      const [status, headers, page] = step;
-      return void response.writeHead(status, headers).end(page);
-    }
-    const { authorization = '', 'content-type': type = '' } = request.headers;
-    const headers = { authorization, 'content-type': type };
-    const reply = await fetch(`${service}/plants`, { method: 'POST', headers, body });
-    if (step === 'cut after') return void request.socket.destroy();
-    if (step === 'crash after') return void this.#client?.child.kill('SIGKILL');
-    const stored = await reply.text();
-    if (step === 'cut within') {
-      const length = Buffer.byteLength(stored) + 1;
-      response.writeHead(reply.status, { ...JSON_TYPE, 'Content-Length': length });
-      return void response.write(stored, () => response.destroy());
-    }
-    response.writeHead(reply.status, JSON_TYPE).end(stored);
-  }
-
-  /** Returns the number of requests and the outcome that the client printed, which decides whether the body is kept. */
-  resultOf({ stdout, stderr }: Printed): string {
-    const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(stdout) ?? [];
-    if (outcome === '') return `${this.bodies.length} ${stdout}${stderr}`;
-    expect(new Set(this.bodies).size, 'different bodies').to.equal(1);
-    expect(this.bodies[0]).to.match(new RegExp(`"id": ?${id},`));
-    expect(JSON.parse(this.bodies[0] ?? '')).to.have.property('name', NAME);
-    expect(existsSync(this.saved)).to.equal(/^(?:unknown|not stored)$/.test(outcome));
-    return `${this.bodies.length} ${outcome}`;
-  }
+/** Returns the number of requests, if it is certain, and the outcome. */
+function summaryOf({ requests }: Front, { outcome, error }: Result, expected: string): string {
+  const count = /^\d/.test(expected) ? `${requests.length} ` : '';
+  return `${count}${outcome} ${error ?? ''}`.trim();
 }
 
 describe('The clients of docs/clients.md', function () {
-  // The Go compiler needs a minute on a busy machine.
   this.timeout(120_000);
 
   before(async () => {
-    service = (await serve({ ACCESS_TOKEN_SHA256 })).address;
+    const ACCESS_TOKENS_FILE = join(temporaryFolder(), 'tokens.txt');
+    const lines = [`${sha256(TOKEN)} creator`, `${sha256(READER)} reader [read plants]`];
+    writeFileSync(ACCESS_TOKENS_FILE, lines.join('\n'));
+    service = (await serve({ ACCESS_TOKENS_FILE })).address;
   });
   after(endAll);
 
   for (const { language, lack, prepare } of CLIENTS) {
     describe(`in ${language}`, () => {
-      let command: Command;
+      let driver: Driver | undefined;
+      let example: Command;
+      const create: Driver['create'] = (job) => (driver as Driver).create(job);
 
       before(async function () {
         if (lack) skipWithout(this, `the client in ${language} needs ${lack}`);
-        command = await prepare();
+        const commands = await prepare();
+        example = commands.example;
+        driver = new Driver(commands.driver);
       });
+      after(() => driver?.end());
 
       // All at the same time, because a client waits between its attempts.
       it('reports the outcome of the create, and repeats only what is safe', async () => {
-        const results = Object.entries(CASES).map(async ([title, [steps]]) => {
-          const run = new Run(...steps);
-          return [title, run.resultOf(await run.start(command))] as const;
+        const results = Object.entries(CASES).map(async ([title, [steps, expected, job]]) => {
+          const front = new Front(service, ...steps);
+          const result = await create({ address: await front.open(), ...job });
+          expect(new Set(front.requests.map(({ body }) => body)).size, title).to.be.at.most(1);
+          return [title, summaryOf(front, result, expected)];
         });
         const expected = Object.entries(CASES).map(([title, [, result]]) => [title, result]);
         expect(await Promise.all(results)).to.deep.equal(expected);
       });
 
-      it('resends the saved body after a crash, and recognises its own plant', async () => {
-        const run = new Run('crash after');
-        expect((await run.start(command)).stdout).to.equal('');
-        // As an editor does.
-        appendFileSync(run.saved, '\n');
-        expect(run.resultOf(await run.start(command))).to.equal('2 stored');
+      it('reports the number, the message and the request of a failure', async () => {
+        const front = new Front(service, 'pass');
+        const address = await front.open();
+        const name = 'a'.repeat(20_000);
+        const { outcome, ...failure } = await create({ address, plant: { id: '1', name } });
+        expect(outcome).to.equal('InvalidPlantError');
+        expect(failure).to.deep.equal(front.relayed);
+        expect(failure).to.include({ error: 4003, status: 400 });
+        const elsewhere = await create({ address: `${service}/elsewhere/` });
+        expect(elsewhere).to.include({ outcome: 'RefusedError', error: 4040, status: 404 });
       });
 
-      it('sends nothing and keeps the file when the saved body is unreadable', async () => {
-        for (const make of [(path: string) => writeFileSync(path, ''), mkdirSync]) {
-          const saving = new Run();
-          make(saving.saved);
-          const { stdout, stderr } = await saving.start(command);
-          expect(stdout).to.equal('');
-          expect(stderr).to.match(/body\.json: expected a saved body/);
-          expect(saving.bodies).to.deep.equal([]);
-          expect(existsSync(saving.saved)).to.equal(true);
+      it('sends every digit of an id and every character of a text', async () => {
+        const front = new Front(service, 'pass');
+        const address = await front.open();
+        const text = '\u0000 "\\ <&> \u2028 é \u{10FFFF}';
+        const ids = ['9007199254740993', '-9223372036854775808', '9223372036854775807'];
+        const given = ids.map((id) => ({ id, name: text, tag: id }));
+        for (const plant of [...given, { id: '0', name: '', tag: '' }, { id: '-1', name: 'a' }]) {
+          // Its id may be taken by another language.
+          const { outcome } = await create({ address, plant, again: true });
+          expect(outcome).to.equal('stored');
+          const sent = front.requests.at(-1)?.body ?? '';
+          const [, digits] = /^\{"id": ?(-?\d+),/.exec(sent) ?? [];
+          expect({ ...JSON.parse(sent), id: digits }).to.deep.equal(plant);
         }
       });
 
-      it('prints why there was no response', async () => {
-        const { stderr } = await new Run('cut after').start(command);
-        expect(stderr).to.match(/^(?:.* )?no response: .*\w/m);
+      it('refuses a name that is not Unicode', async () => {
+        const { outcome } = await create({ address: service, malformed: true });
+        expect(outcome).to.equal('InvalidPlantError');
+      });
+
+      it('reports an address where nothing listens as unavailable', async () => {
+        const address = `http://127.0.0.1:${await freePort()}`;
+        const { outcome, message } = await create({ address, retryFor: 1 });
+        expect(outcome).to.equal(UNAVAILABLE);
+        expect(message).to.match(/refused/i);
+        const again = await create({ address, retryFor: 1, again: true });
+        expect(again.outcome).to.equal(UNKNOWN);
+      });
+
+      it('waits for the seconds of Retry-After', async () => {
+        const front = new Front(
+          service,
+          [503, { ...JSON_TYPE, 'Retry-After': '2' }, '{"error":5032}'],
+          'pass',
+        );
+        expect((await create({ address: await front.open() })).outcome).to.equal('stored');
+        const [first, second] = front.requests;
+        expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.at.least(1_990);
+      });
+
+      it('reuses a connection, and does not mistake its end for an unknown outcome', async () => {
+        const front = new Front(service, 'pass');
+        const job = { key: `reused ${language}`, address: await front.open() };
+        for (const tag of ['a', 'b', 'c']) await create({ ...job, plant: { ...newPlant(), tag } });
+        expect(front.sockets).to.have.length(1);
+        const plant = newPlant();
+        expect((await create({ ...job, plant })).outcome).to.equal('stored');
+        for (const socket of front.sockets) socket.destroy();
+        expect((await create({ ...job, plant })).outcome).to.equal(TAKEN);
+      });
+
+      it('creates many plants at the same time', async () => {
+        const job = { key: `concurrent ${language}`, address: service };
+        const results = Array.from({ length: 50 }, () => create(job));
+        const outcomes = new Set((await Promise.all(results)).map(({ outcome }) => outcome));
+        expect([...outcomes]).to.deep.equal(['stored']);
+      });
+
+      it('has an example that stores a plant, or says why not', async () => {
+        const [program, ...args] = example;
+        const runExample = (token: string) =>
+          run(program, [...args, service, 'Monstera'], {
+            env: { ...process.env, ACCESS_TOKEN: token },
+          });
+        expect((await runExample(TOKEN)).stdout).to.match(/^stored -?\d{10,19}\n$/);
+        const failure = await runExample(READER).then(
+          () => 'stored',
+          ({ stderr }) => stderr,
+        );
+        expect(failure).to.match(/(?:ForbiddenError|permission): .*permi/);
       });
     });
   }

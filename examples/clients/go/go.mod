@@ -1,0 +1,3 @@
+module example.com/plantstore
+
+go 1.22
