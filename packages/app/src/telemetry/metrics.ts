@@ -26,7 +26,7 @@ const COUNTERS = {
     'Connections closed because MAX_CONNECTIONS was reached.',
   ],
   plant_store_plants_refused_by_database_total: [
-    'Plants that a validator or a unique index of the database refused.',
+    'Plants that a rule of the database (a validator, index, constraint, trigger or policy) or a size limit refused.',
   ],
   plant_store_log_lines_lost_total: [
     'Log lines lost because the disk was full or the reader had stopped.',
@@ -82,7 +82,7 @@ export class Metrics {
   );
   readonly #storeReachable = this.#gauge(
     'plant_store_storage_reachable',
-    '1 while a server that accepts writes is known and accepts the credentials, otherwise 0.',
+    '1 while the database accepts plants in time, according to the latest check, otherwise 0.',
   );
 
   constructor({ version, commit = 'unknown' }: Build) {
