@@ -1,12 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { until } from '@plant-store/contract-suite';
-import {
-  type NewPlant,
-  type NewPlantFields,
-  newPlant,
-  type PlantRepository,
-} from '@plant-store/domain';
+import { type NewPlant, newPlant, type PlantRepository } from '@plant-store/domain';
 import {
   CREATE_TABLE,
   postgresqlPlantRepository,
@@ -15,19 +8,8 @@ import {
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { readUri } from '../src/postgresql-connection-string.js';
-import { PostgresqlPlantDatabase } from '../src/postgresql-plant-database.js';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
-
-/** Plants with the ids 0, 1, and so on. */
-function batch(...fields: readonly Partial<NewPlantFields>[]) {
-  const plants = fields.map((it, at) => ({
-    plant: newPlant({ id: BigInt(at), name: 'Monstera', ...it }),
-    mark: randomUUID(),
-  }));
-  return { take: () => plants, timeLimitMs: 60_000 };
-}
 
 const monstera = newPlant({ id: 1n, name: 'Monstera' });
 
@@ -238,43 +220,6 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
   });
 
-  it('gives each plant its own outcome when a column appears mid-insert', async () => {
-    const uri = await created(`
-      CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL);
-      CREATE TABLE gate (); GRANT SELECT ON gate TO plant_store;
-      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-        'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END';
-      CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
-    const database = new PostgresqlPlantDatabase(readUri(uri));
-    const { signal } = new AbortController();
-    await database.check(signal);
-    await server.run('ALTER TABLE plants ADD COLUMN tag text');
-    const inserted = database.insert(batch({ tag: 'tropical' }, {}, {}), signal);
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
-    const waits = async () => (await server.rows(waiting)).length === 1;
-    await until(waits, () => 'no insert waits');
-    await database.check(signal);
-    await server.run('INSERT INTO gate DEFAULT VALUES');
-    const { findings } = await inserted;
-    await database.close();
-    expect(findings).to.deep.equal(['unusable', 'stored', 'stored']);
-  });
-
-  it('may skip a plant through a trigger; only others are reported stored', async () => {
-    const uri = await created(`${CREATE_TABLE};
-      CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
-      CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
-    const database = new PostgresqlPlantDatabase(readUri(uri));
-    const { findings } = await database.insert(batch({}, {}, {}), new AbortController().signal);
-    await database.close();
-    const skipped = {
-      finding: 'plant refused',
-      code: 'no row was inserted',
-      reason: 'a trigger or policy on the table prevented the insert',
-    };
-    expect(findings).to.deep.equal(['stored', skipped, 'stored']);
-  });
-
   it('may hide a row by a policy: its id is not a bug, and the reason says what to show', async () => {
     const uri =
       await created(`CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner name DEFAULT current_user);
@@ -292,41 +237,6 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(events.map(({ type }) => type)).to.not.include('plant refused');
     await server.run('CREATE POLICY every_row ON plants FOR SELECT USING (true)');
     await rejects(repository.add(monstera, 60_000), { code: 'PLANT_ID_TAKEN' });
-  });
-
-  const FAILURES = {
-    'raises its own error code': [`RAISE 'no' USING ERRCODE = 'ZZ001'`, 'plant refused'],
-    'lacks a permission': ['INSERT INTO gate DEFAULT VALUES', 'unusable'],
-    'names a missing table': ['INSERT INTO audit DEFAULT VALUES', 'unusable'],
-    'names a missing column': ['NEW.note := 1', 'unusable'],
-  } as const;
-
-  for (const [what, [statement, finding]] of Object.entries(FAILURES)) {
-    it(`may have a trigger that ${what} for one plant: smaller batches find it`, async () => {
-      const uri = await created(`${CREATE_TABLE}; CREATE TABLE gate ();
-        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; RETURN NEW; END$$;
-        CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 0) EXECUTE FUNCTION fail()`);
-      const database = new PostgresqlPlantDatabase(readUri(uri));
-      const { signal } = new AbortController();
-      const together = await database.insert(batch({}, {}), signal);
-      const alone = await database.insert(batch({}), signal);
-      await database.close();
-      expect(together.findings).to.equal('batch refused');
-      const [found] = [alone.findings].flat();
-      expect(typeof found === 'object' ? found.finding : found).to.equal(finding);
-      expect(`${alone.error}`).to.not.include('Create it');
-    });
-  }
-
-  it('has no unknown outcome after an insert of no row', async () => {
-    const uri = await created(`${CREATE_TABLE};
-      INSERT INTO plants (id, name, mark) VALUES (0, 'Fern', md5('')::uuid)`);
-    await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
-      GRANT SELECT (id) ON garden.plants TO plant_store`);
-    const database = new PostgresqlPlantDatabase(readUri(uri));
-    const { findings } = await database.insert(batch({}), new AbortController().signal);
-    await database.close();
-    expect(findings).to.equal('id may exist');
   });
 
   it('is refused in a database that cannot keep every text', async () => {
