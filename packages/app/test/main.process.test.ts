@@ -40,6 +40,23 @@ describe('The process of plant-store', () => {
     );
   });
 
+  it('says what HTTPS_PROXY needs when the issuer cannot be reached', async () => {
+    const env = { JWT_ISSUER: 'http://127.0.0.1:1', JWT_AUDIENCE: 'plants', JWT_SCOPE: 'create' };
+    const named = 'JWT_ISSUER, JWKS_URL';
+    const needs = 'HTTPS_PROXY (needs NODE_USE_ENV_PROXY=1, from Node.js 22.21 and 24.0 on)';
+    const printed = async (variables: string, proxy: Record<string, string>) => {
+      const check = run(['check'], { ...env, ...proxy });
+      expect(await check.ended).to.equal(1);
+      const line = `not ready: ${variables}: the issuer's keys cannot be fetched (`;
+      expect(check.stdout()).to.include(line);
+    };
+    await Promise.all([
+      printed(named, {}),
+      printed(`${named}, ${needs}`, { HTTPS_PROXY: 'http://127.0.0.1:1' }),
+      printed(`${named}, ${needs}`, { https_proxy: 'http://127.0.0.1:1' }),
+    ]);
+  });
+
   it('logs what Node.js warns about, in the form of the log', async () => {
     const warn = "process.on('SIGUSR2', () => process.emitWarning('a leak', 'LeakWarning'))";
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;

@@ -108,7 +108,7 @@ const jwt = choice({
     );
     if (problems.length > 0) throw new ConfigurationError(problems);
     return {
-      variables: 'JWT_ISSUER, JWKS_URL',
+      variables: issuerVariables(process.env),
       open: async (observer) => new JwtTokenVerifier({ ...options, observer }),
       advice:
         values.JWT_SCOPE === undefined &&
@@ -116,6 +116,13 @@ const jwt = choice({
     };
   },
 });
+
+/** Returns what to check if the issuer cannot be reached. By default, Node.js uses no proxy. */
+function issuerVariables({ HTTPS_PROXY, https_proxy: proxy = HTTPS_PROXY }: NodeJS.ProcessEnv) {
+  const variables = 'JWT_ISSUER, JWKS_URL';
+  if (!proxy) return variables;
+  return `${variables}, HTTPS_PROXY (needs NODE_USE_ENV_PROXY=1, from Node.js 22.21 and 24.0 on)`;
+}
 
 export const verifiers: AdapterChoices<ConfiguredVerifier> = { static: list, file, jwt };
 
