@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import {
   anchorsOf,
   type CodeBlock,
-  LEFT_OUT,
   type Markdown,
   readDocument,
   readDocuments,
@@ -16,17 +15,7 @@ const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */
 const OTHERS =
-  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY POSTGRESQL_BIN CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_USE_ENV_PROXY HTTPS_PROXY NO_PROXY KC_HOSTNAME ELECTION_MS FAULTS DD_DBM_PROPAGATION_MODE LC_ALL';
-
-/** The files with the texts of `--help`, by command. */
-const USAGES: Readonly<Record<string, string>> = {
-  'plant-store import': 'packages/app/src/main.ts',
-  'plant-store export': 'packages/app/src/main.ts',
-  'npm run bench': 'benchmarks/src/bench/command.ts',
-  'npm run demo': 'benchmarks/src/demo/command.ts',
-  'npm run database': 'test/servers/src/command.ts',
-  'npm run release': 'scripts/release/command.ts',
-};
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY POSTGRESQL_BIN CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGODB_URL DATABASE_URL APP_ENV NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_USE_ENV_PROXY HTTPS_PROXY NO_PROXY KC_HOSTNAME ELECTION_MS FAULTS DD_DBM_PROPAGATION_MODE LC_ALL';
 
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
@@ -49,9 +38,6 @@ const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
   blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
 });
 const sh = (text: string) => ({ language: 'sh', text });
-const excerpt = { language: 'json', file: 'package.json' };
-const shown = (end: string) => `"private": true,\n// …\n${end}\n`;
-
 interface Check {
   /** Returns the problems of a page, each after its path. */
   readonly problemsOf: (page: Markdown) => string[];
@@ -77,47 +63,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
     wrong: page('`npm run gone` `npm run build`', sh('A=1 plant-store gone\nplant-store check\n')),
     found: [': npm run gone', ': plant-store gone'],
   },
-  'name options that exist': {
-    problemsOf: unknownOptions,
-    wrong: page(
-      '`npm run bench -- --quick --gone` `mongod --gone`',
-      sh('A=1 plant-store import a --form-line 1 --from-line 2\n'),
-    ),
-    found: [': npm run bench --gone', ': plant-store import --form-line'],
-  },
   'name variables that exist': {
     problemsOf: unknownVariables,
     wrong: page('`GONE_TOO` `GONE=1` `PORT` `SELECT`', sh('GONE_NAME=1 PORT=1 plant-store\n')),
     found: [': GONE_TOO', ': GONE', ': GONE_NAME'],
-  },
-  'show valid JSON': {
-    problemsOf: (it) => brokenJson(it).map((problem) => problem.replace(/ .*/, '')),
-    wrong: page('', { language: 'json', text: '{,}' }, { language: 'json', text: '{}' }),
-    found: [':1'],
-  },
-  'show files, or excerpts of them, with their current content': {
-    problemsOf: driftedFiles,
-    wrong: page(
-      '',
-      { ...excerpt, text: '{}' },
-      { ...excerpt, text: shown('"type": "module",') },
-      { ...excerpt, text: shown('"gone"') },
-      { ...excerpt, file: 'packages/made/package.json', text: '{}' },
-    ),
-    found: [
-      ':1 is not package.json',
-      ':1 is not package.json',
-      ':1 is not packages/made/package.json',
-    ],
-  },
-  'name the file of each block of a tutorial in the text above it': {
-    problemsOf: unnamedFiles,
-    wrong: page(
-      '`src/a.ts`:\n\nThe source:\n\n',
-      { file: 'src/a.ts', line: 3 },
-      { file: 'b', line: 5 },
-    ),
-    found: [':5 does not name b'],
   },
 };
 
@@ -128,22 +77,6 @@ describe('The documents', () => {
       expect(documents.flatMap(problemsOf)).to.deep.equal([]);
     });
   }
-
-  it('number the decisions without gaps, and date them', () => {
-    const decisions = documents.filter(({ path }) => /^docs\/decisions\/\d/.test(path));
-    const heads = decisions.map(
-      ({ prose }) => /^# (\d+)\. .+\n\nAccepted on [\d-]{10}[.,]/.exec(prose)?.[1],
-    );
-    expect(heads.map(Number).sort((a, b) => a - b)).to.deep.equal(heads.map((_, at) => at + 1));
-  });
-
-  it('are listed in the index of docs, or of the decisions', () => {
-    const indices = read('docs/README.md') + read('docs/decisions/README.md');
-    const paths = documents.map(({ path }) => path).filter((path) => path.startsWith('docs/'));
-    const names = paths.map((path) => path.replace(/^docs\/(?:decisions\/(?!README))?/, ''));
-    expect(names).to.have.lengthOf.above(30);
-    expect(names.filter((name) => !indices.includes(`(${name})`))).to.deep.equal(['README.md']);
-  });
 });
 
 function brokenLinks(document: Markdown): string[] {
@@ -181,18 +114,6 @@ function unknownCommands({ path, prose, blocks }: Markdown): string[] {
   );
 }
 
-function unknownOptions({ path, prose, blocks }: Markdown): string[] {
-  return [...codeWords(prose), ...shellLines(blocks)].flatMap((line) => {
-    const [, tool = '', rest = ''] = /\b(plant-store import|npm run [a-z]+)\b(.*)/.exec(line) ?? [];
-    const usage = USAGES[tool];
-    if (usage === undefined) return [];
-    const listed = read(usage);
-    return [...rest.matchAll(/ (--[a-z][a-z-]*)/g)]
-      .filter(([, option = '']) => option !== '--help' && !new RegExp(` ${option}\\b`).test(listed))
-      .map(([, option]) => `${path}: ${tool} ${option}`);
-  });
-}
-
 function unknownVariables({ path, prose, blocks }: Markdown): string[] {
   const named = codeWords(prose).filter((word) => VARIABLE.test(word));
   const set = shellLines(blocks).flatMap(
@@ -206,43 +127,6 @@ function unknownVariables({ path, prose, blocks }: Markdown): string[] {
       .filter((name) => !diffs.some(({ text }) => new RegExp(`^\\+ +${name}:`, 'm').test(text)))
       .map((name) => `${path}: ${name}`)
   );
-}
-
-function brokenJson({ path, blocks }: Markdown): string[] {
-  return blocks
-    .filter(({ language }) => language === 'json')
-    .flatMap(({ text, line }) => {
-      try {
-        JSON.parse(text);
-        return [];
-      } catch (error) {
-        return [`${path}:${line} ${error}`];
-      }
-    });
-}
-
-/** A block that names a file after its language has the text of that file, except where a tutorial creates it. */
-function driftedFiles({ path, blocks }: Markdown): string[] {
-  return blocks.flatMap(({ language, file, text, line }) => {
-    if (file === undefined || language === 'diff') return [];
-    const isThere = existsSync(join(root, file));
-    if (!isThere && path.startsWith('docs/tutorials/')) return [];
-    const content = isThere ? read(file) : '';
-    const parts = text.split(LEFT_OUT);
-    const isShown = parts.length > 1 && parts.every((part) => content.includes(part.trim()));
-    return isShown || content === text ? [] : [`${path}:${line} is not ${file}`];
-  });
-}
-
-/** Files of blocks that the last line of text before the block does not name. */
-function unnamedFiles({ path, prose, blocks }: Markdown): string[] {
-  if (!/^docs\/(?:tutorials\/|page)/.test(path)) return [];
-  const lines = prose.split('\n');
-  return blocks.flatMap(({ file, line }) => {
-    if (file === undefined) return [];
-    const caption = lines.slice(0, line - 1).findLast((it) => it.trim() !== '') ?? '';
-    return caption.includes(`\`${file}\``) ? [] : [`${path}:${line} does not name ${file}`];
-  });
 }
 
 function codeWords(prose: string): string[] {

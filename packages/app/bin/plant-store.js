@@ -1,14 +1,11 @@
 #!/usr/bin/env node
-import { on } from 'node:events';
 import module from 'node:module';
 
-// Without a listener, a SIGHUP ends the process, even while the service starts and during an import.
-const hangUps = on(process, 'SIGHUP');
 // When the reader of the output has gone, the service goes on.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 // Node 22 and later keep the compiled code for the next start; Node 20 cannot.
 module.enableCompileCache?.();
 const { main } = await import('../dist/src/main.js');
-process.exitCode = await main(process.argv.slice(2), process, hangUps);
+process.exitCode = await main(process.argv.slice(2), process);
 // The channel of a worker to the primary of its cluster would keep the process alive.
 process.channel?.unref();

@@ -41,7 +41,7 @@ export const ids = {
 export function createContainer(
   configuration: Configuration,
   output: LogOutput,
-  isReadOnly = false,
+  { readOnly = false } = {},
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   const { store, verifier } = configuration;
@@ -66,7 +66,8 @@ export function createContainer(
   container
     .bind(ids.plantRepository)
     .toResolvedValue(
-      async (observer) => store.open(observer.store, await openBatchTracer(), isReadOnly),
+      async (observer) =>
+        store.open({ observer: observer.store, tracer: await openBatchTracer(), readOnly }),
       [ids.observer],
     )
     .onDeactivation((plants) => plants.close());

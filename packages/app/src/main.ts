@@ -53,19 +53,19 @@ in ${SOURCE}.
 `;
 
 /** Resolves with the exit code. */
-type Command = (process: OwnProcess, given: Arguments, hangUps: HangUps) => Promise<number>;
-
-/** Yields at each SIGHUP, including earlier ones. */
-type HangUps = AsyncIterable<unknown>;
+type Command = (process: OwnProcess, given: Arguments) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = {
-  async serve(process, _, hangUps) {
-    const stopping = stopOnSignals(process);
+  async serve(process) {
+    const { ACCESS_TOKENS_FILE } = process.env;
+    // With a tokens file, SIGHUP rereads it.
+    const hangUp = ACCESS_TOKENS_FILE === undefined ? ['SIGHUP'] : [];
+    const stopping = stopOnSignals(process, ['SIGINT', 'SIGTERM', ...hangUp]);
     // Node.js would print them as text, which a log that collects both outputs cannot parse.
     const warnings = on(process.removeAllListeners('warning'), 'warning');
-    const configuration = await readConfiguration(process.env, process.stdout.isTTY === true);
+    const configuration = await readConfiguration(process.env);
     const { serve } = await import('./commands/serve.js');
-    return serve(process, configuration, stopping, { hangUps, warnings });
+    return serve(process, configuration, stopping, warnings);
   },
   async import(process, given) {
     const { importPlants } = await import('./commands/import.js');
@@ -100,7 +100,7 @@ const READY_LIMIT_MS = 5000;
 
 /** Checks whether the service that runs with this configuration is ready. */
 async function requestReadiness(process: OwnProcess): Promise<number> {
-  const { HOST, PORT } = await readConfiguration(process.env, false);
+  const { HOST, PORT } = await readConfiguration(process.env);
   try {
     const signal = AbortSignal.timeout(READY_LIMIT_MS);
     const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, { signal });
@@ -113,14 +113,10 @@ async function requestReadiness(process: OwnProcess): Promise<number> {
 }
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
-export async function main(
-  args: readonly string[],
-  process: OwnProcess,
-  hangUps: HangUps = on(process, 'SIGHUP'),
-): Promise<number> {
+export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
   try {
     const { command, ...given } = parseCommandLine(args, commands);
-    return await command(process, given, hangUps);
+    return await command(process, given);
   } catch (error) {
     const isInvalid = error instanceof UsageError || error instanceof ConfigurationError;
     if (!isInvalid && !(error instanceof StartError)) throw error;

@@ -13,7 +13,7 @@ const page = readFileSync(`${checkout}/docs/configuration.md`, 'utf8');
 describe('The plant-store command', () => {
   it('reports every problem as docs/configuration.md shows, opens nothing, and ends with 2', async () => {
     const [, shown = ''] = /^(plant-store: invalid[\s\S]*?)```/m.exec(page) ?? [];
-    const env = { PORT: '70000', MONGO_URI: 'mongodb://127.0.0.1' };
+    const env = { PORT: '70000', MONGODB_URL: 'mongodb://127.0.0.1' };
     expect(await result([], env)).to.deep.equal({ code: 2, out: '', err: shown });
   });
 

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { TokenVerifier } from '@plant-store/domain';
 import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
-import { ConfigurationError } from '../configuration/setting.js';
 import { sentenceOf } from '../messages/wording.js';
 import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
 
@@ -11,14 +10,10 @@ const MAX_WAIT_MS = 4_000;
 
 const PAUSE_MS = 500;
 
-/**
- * Resolves with the exit code: 0 if everything was reached. Rejects with `ConfigurationError`, even for an ignored
- * variable.
- */
+/** Resolves with the exit code: 0 if everything was reached. Rejects with `ConfigurationError`. */
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
-  const configuration = await readConfiguration(process.env, false);
-  if (configuration.ignored.length > 0) throw new ConfigurationError(configuration.ignored);
+  const configuration = await readConfiguration(process.env);
   for (const line of advice(configuration, maxFiles())) warn(line);
   const { store, verifier } = configuration;
   const warnOf = (event: StoreEvent) => {
@@ -26,7 +21,7 @@ export async function check(process: OwnProcess): Promise<number> {
     warn(event.message);
     if (event.command) printProblem(process, `run: ${event.command}`);
   };
-  const plants = await store.open(warnOf, undefined, true);
+  const plants = await store.open({ observer: warnOf, readOnly: true });
   // An outage is reported below.
   const tokens = await verifier.open(() => undefined);
   const reached = await Promise.all([

@@ -17,9 +17,7 @@ import { promisify } from 'node:util';
 /** The parts of `process` that commands use; tests supply their own. */
 export interface OwnProcess extends EventEmitter {
   readonly env: NodeJS.ProcessEnv;
-  /** The id of the process that started it, or adopted it. */
-  readonly ppid?: number;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
   exit(code: number): void;
@@ -32,64 +30,27 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/**
- * Within this time, the same signal counts once: npm passes on a Ctrl-C that the terminal has sent to the service, too, and
- * what ends a terminal may send SIGTERM after SIGHUP.
- */
+/** A signal that follows within this time belongs to the first: npm passes on a Ctrl-C that the terminal has sent, too. */
 const REPEAT_MS = 250;
 
-/** How often a process that npm started checks that npm's shell is still there. */
-const SHELL_CHECK_MS = 200;
-
 /**
- * Returns a controller that aborts on SIGINT or SIGTERM, with the signal's name as its reason. A second signal ends the
- * process immediately.
+ * Returns a controller that aborts on the first of these signals, with its name as its reason. A second one ends the
+ * process immediately, unless it follows within 0.25 s.
  */
-export function stopOnSignals(process: OwnProcess): AbortController {
+export function stopOnSignals(process: OwnProcess, names: readonly string[]): AbortController {
   const stopping = new AbortController();
-  const { signal } = stopping;
-  let stoppedAt = Number.POSITIVE_INFINITY;
-  signal.addEventListener('abort', () => {
-    stoppedAt = performance.now();
-  });
-  for (const name of ['SIGINT', 'SIGTERM']) {
-    process.on(name, () => {
-      if (!signal.aborted) return stopping.abort(name);
-      const isSame = signal.reason === name || signal.reason === 'SIGHUP';
-      if (isSame && performance.now() < stoppedAt + REPEAT_MS) return;
+  let stoppedAt = 0;
+  const stop = (name: string) => {
+    if (!stopping.signal.aborted) {
+      stoppedAt = performance.now();
+      stopping.abort(name);
+    } else if (performance.now() >= stoppedAt + REPEAT_MS) {
       printProblem(process, `ended by a second signal, ${name}`);
       process.exit(1);
-    });
-  }
-  whenShellOfNpmEnds(process, () => stopping.abort('SIGTERM'));
+    }
+  };
+  for (const name of names) process.on(name, () => stop(name));
   return stopping;
-}
-
-/** npm passes a signal on to its shell. Most shells die of it and tell nobody; Windows has no `exec` to replace the shell. */
-function whenShellOfNpmEnds(process: OwnProcess, action: () => void): void {
-  const { env, ppid } = process;
-  if (env.npm_lifecycle_event === undefined) return;
-  const checking = setInterval(() => {
-    if (process.ppid === ppid) return;
-    clearInterval(checking);
-    action();
-  }, SHELL_CHECK_MS);
-  checking.unref();
-}
-
-/** Returns whether standard input or output is a terminal. When it is closed, a SIGHUP is sent. */
-export function isOnTerminal({ stdin, stdout }: OwnProcess): boolean {
-  return stdin.isTTY === true || stdout.isTTY === true;
-}
-
-/**
- * Returns whether `nohup` started the process, so that it outlives its terminal. Node.js no longer ignores SIGHUP then;
- * what remains is the shell's `_`, and on Linux a standard input that cannot be read.
- */
-export function isUnderNohup({ env }: OwnProcess): boolean {
-  const path = '/proc/self/fdinfo/0';
-  const input = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return /(?:^|\/)nohup$/.test(env._ ?? '') || /^flags:\s+[0-7]*1$/m.test(input);
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 import type { Container } from 'inversify';
 import { type Configuration, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
-import { createContainer, ids } from '../container.js';
+import { createContainer } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
 import { type OwnProcess, printProblem, StartError, stopOnSignals } from './own-process.js';
 
@@ -42,17 +42,17 @@ export async function runAsClient(
   command: 'import' | 'export',
   begin: (session: Session) => Promise<Work>,
 ): Promise<number> {
-  const { signal } = stopOnSignals(process);
+  const { signal } = stopOnSignals(process, ['SIGINT', 'SIGTERM', 'SIGHUP']);
   const { env, stderr } = process;
-  const given = await readConfiguration(env, true, true);
+  const given = await readConfiguration(env, 'client');
   // Without a problem, a command prints its own text only.
   const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : given.LOG_LEVEL;
-  // Standard error has text for people, whatever form the log of the service has.
+  // Standard error has text for people, whatever the format of the service log.
   const configuration = { ...given, LOG_LEVEL, LOG_FORMAT: 'pretty' } as const;
-  const container = createContainer(configuration, stderr, command === 'export');
+  const container = createContainer(configuration, stderr, {
+    readOnly: command === 'export',
+  });
   try {
-    const logger = await container.getAsync(ids.logger);
-    for (const line of given.ignored) logger.warn(line);
     const token = given.ACCESS_TOKEN ?? '';
     const { counts, resume, run } = await begin({ container, token, configuration, signal });
     const progress = () => stderr.write(`${[counts(), resume()].filter(Boolean).join(' | ')}\n`);

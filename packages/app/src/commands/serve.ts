@@ -6,47 +6,29 @@ import type { Container } from 'inversify';
 import { build } from '../build.js';
 import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
-import type { ReloadableVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids, type Log } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
-import {
-  isOnTerminal,
-  isUnderNohup,
-  maxFiles,
-  type Output,
-  type OwnProcess,
-  StartError,
-  urlOf,
-} from './own-process.js';
-
-/** What arrived since the process began, and what arrives. */
-interface Events {
-  readonly hangUps: AsyncIterable<unknown>;
-  readonly warnings: AsyncIterable<readonly unknown[]>;
-}
+import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
- * Runs the service until `stopping` aborts, even during startup. Rereads the tokens file on every SIGHUP; without such a
- * file, or on a terminal, a SIGHUP stops it. Resolves with the exit code.
+ * Runs the service until `stopping` aborts, even during startup. Rereads the tokens file on every SIGHUP. Resolves with the
+ * exit code.
+ *
+ * @param warnings What Node.js has warned about since the process began, and what it warns about.
  */
 export async function serve(
   process: OwnProcess,
   configuration: Configuration,
   stopping: AbortController,
-  { hangUps, warnings }: Events,
+  warnings: AsyncIterable<readonly unknown[]>,
 ): Promise<number> {
   const container = createContainer(configuration, process.stdout);
   const logger = await container.getAsync(ids.logger);
-  void callAtEach(warnings, ([err]) => logger.warn({ err }, 'Node.js warns'));
+  void logAll(warnings, logger);
   try {
     const { variables } = configuration.verifier;
-    const verifier = await container.getAsync(ids.tokenVerifier);
-    const rereads =
-      isUnderNohup(process) || (verifier.reload !== undefined && !isOnTerminal(process));
-    const hangUp = rereads
-      ? () => rereadTokens(verifier, variables, logger)
-      : () => stopping.abort('SIGHUP');
-    void callAtEach(hangUps, hangUp);
+    const { reload } = await container.getAsync(ids.tokenVerifier);
+    if (reload) process.on('SIGHUP', () => rereadTokens(reload, variables, logger));
     const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
     const server = await container.getAsync(ids.server);
     const managementServer = await container.getAsync(ids.managementServer);
@@ -74,20 +56,14 @@ export async function close(container: Container): Promise<void> {
   await container.unbindAllAsync();
 }
 
-async function callAtEach<T>(events: AsyncIterable<T>, action: (event: T) => void): Promise<void> {
-  for await (const event of events) action(event);
+async function logAll(warnings: AsyncIterable<readonly unknown[]>, logger: Log): Promise<void> {
+  for await (const [err] of warnings) logger.warn({ err }, 'Node.js warns');
 }
 
 /** If the new tokens are invalid, the old ones stay accepted. */
-function rereadTokens(
-  verifier: ReloadableVerifier,
-  variables: string | undefined,
-  logger: Log,
-): void {
+function rereadTokens(reload: () => number, variables: string | undefined, logger: Log): void {
   try {
-    const tokens = verifier.reload?.();
-    if (tokens === undefined) logger.info('SIGHUP: there are no tokens to read again');
-    else logger.info({ variables, tokens }, 'SIGHUP: the tokens were read again');
+    logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const { problems } = error;

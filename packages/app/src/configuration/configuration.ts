@@ -71,8 +71,8 @@ export const settings: Settings = {
 export type ServiceValues = ValuesOf<typeof serviceSettings>;
 
 export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
-  /** A line for each variable that is ignored, but probably meant for this service. */
-  readonly ignored: readonly string[];
+  /** Whether `HOST` is not set. */
+  readonly isHostDefault: boolean;
   readonly store: ConfiguredStore & { readonly name: string };
   readonly verifier: ConfiguredVerifier & { readonly name: string };
   /** The token that was made for this run, since no verifier was chosen. */
@@ -82,50 +82,40 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
 /**
  * Reads the configuration. Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
  *
- * @param terminal Whether the log goes to a terminal.
- * @param isClient Whether a database, a token verifier and a token are required. (In production, the first two always
- *   are.)
+ * @param purpose For an import or export by a client, a store, a token verifier and a token are required. (In production,
+ *   the first two always are.)
  */
 export async function readConfiguration(
   given: NodeJS.ProcessEnv,
-  terminal: boolean,
-  isClient = false,
+  purpose: 'service' | 'client' = 'service',
 ): Promise<Configuration> {
   const { env, problems } = withSecrets(settings, given);
   const noStore = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(stores)));
   const noVerifier = areUnset(given, ...Object.keys(settingsOf(verifiers)));
-  const hasDefaults = isTrial(env) && !isClient;
+  const hasDefaults = isTrial(env) && purpose === 'service';
   const chosen = noStore && hasDefaults ? { ...env, STORAGE: 'memory' } : env;
   const service = {
     ...(env.NODE_ENV === 'production' ? { DOCS: 'off' } : {}),
-    ...(terminal ? { LOG_FORMAT: 'pretty' } : {}),
+    ...(isTrial(env) ? { LOG_FORMAT: 'pretty' } : {}),
     ...env,
   };
   const values = await collect(problems, () =>
     readSettings(serviceSettings, service, [], (valid) => brokenRules(valid, env)),
   );
   const store = await collect(problems, () => configureChosen(stores, chosen, 'STORAGE'));
-  const misspelt = misspeltIn(env, noStore || store === undefined);
-  const isDemo = hasDefaults && noVerifier && !namesToken(given, [...misspelt.values()].flat());
+  const isDemo = hasDefaults && noVerifier && !namesProduction(given);
   const demoToken = isDemo ? newToken() : undefined;
   const verifier = demoToken
     ? demoVerifier(demoToken)
     : await collect(problems, () => configureChosen(verifiers, env));
   if (noStore && !hasDefaults) problems.push(NO_STORE);
   if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
-  if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
-  const ignored = [...misspelt].map(
-    ([name, meant]) => `${name}: unknown variable. ${fixOf(name, anyOf(meant))}`,
-  );
+  if (purpose === 'client' && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
+  problems.push(...unknownVariables(given));
   const isComplete = values && store && verifier && problems.length === 0;
-  if (!isComplete) throw new ConfigurationError([...problems, ...ignored]);
-  return { ...values, ignored, store, verifier, demoToken };
-}
-
-/** A host name cannot be renamed to a connection string. */
-function fixOf(name: string, meant: string): string {
-  const needsValue = /HOST/i.test(name) && !meant.includes('HOST');
-  return needsValue ? `Set ${meant} instead` : `Did you mean ${meant}?`;
+  if (!isComplete) throw new ConfigurationError(problems);
+  const isHostDefault = given.HOST === undefined;
+  return { ...values, isHostDefault, store, verifier, demoToken };
 }
 
 /** Resolves as the step does; with `undefined` after adding its problems. */
@@ -148,40 +138,35 @@ const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tok
 const NO_TOKEN =
   'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
 
-/**
- * The variables that protect the service. A misspelt one is a problem, because the default would silently take its
- * place.
- */
-const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))].flatMap(
-  (name) => [name, `${name}_FILE`],
-);
-
-const OF_TOKENS = /^(?:JWT|JWKS|OIDC|OAUTH2?|ACCESS_TOKENS?|NODE_ENV[A-Z])/i;
-
-/** Whether a variable is probably meant for a token or for production, even if this service does not use it. */
-function namesToken(given: NodeJS.ProcessEnv, meant: readonly string[]): boolean {
-  return (
-    meant.some((name) => PROTECTING.includes(name)) ||
-    Object.entries(given).some(([name, value]) => {
-      return OF_TOKENS.test(name) || (/ENV/i.test(name) && /^\s*prod/i.test(`${value}`));
-    })
+/** Whether a variable says that this is production, even if this service does not use it. */
+function namesProduction(given: NodeJS.ProcessEnv): boolean {
+  return Object.entries(given).some(
+    ([name, value]) => /ENV/i.test(name) && /^\s*prod/i.test(`${value}`),
   );
 }
 
-/** Returns the ignored variables, with those probably meant. Without a database, names of other programs for it count. */
-function misspeltIn(env: NodeJS.ProcessEnv, noStore: boolean): Map<string, readonly string[]> {
+/** How the names of variables begin that only this service reads. */
+const OWN =
+  /^(?:ACCESS_TOKEN|BODY_|CORS_|HEADERS_|JWKS_|JWT_|KEEP_ALIVE_|MANAGEMENT_|MONGODB_|POSTGRESQL_|REQUEST_|SHUTDOWN_|TRUSTED_)/i;
+
+/** Kubernetes sets these for a service in the namespace that is called `mongodb` or `postgresql`. */
+const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)|_PORT(?:$|_\d+_)/;
+
+function unknownVariables(given: NodeJS.ProcessEnv): string[] {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
-  const valid = [...Object.keys(settings), ...files];
-  const known = [...valid, ...PROTECTING];
-  const misspelt = new Map<string, readonly string[]>();
-  for (const name of Object.keys(env).filter((it) => !known.includes(it))) {
-    const similar = nearest(name.toUpperCase(), known);
-    const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.test(name));
-    if (similar !== undefined) {
-      misspelt.set(name, [valid.includes(similar) ? similar : similar.replace(/_FILE$/, '')]);
-    } else if (noStore && aliased.length > 0) misspelt.set(name, aliased);
-  }
-  return misspelt;
+  const known = [...Object.keys(settings), ...files];
+  const notSecret = Object.keys(settings).map((name) => `${name}_FILE`);
+  return Object.keys(given)
+    .filter((name) => OWN.test(name) && !SERVICE_LINK.test(name))
+    .filter((name) => !known.includes(name) && !notSecret.includes(name))
+    .map((name) => `${name}: unknown variable. ${fixOf(name.toUpperCase(), known)}`);
+}
+
+function fixOf(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `Did you mean ${meant}?`;
+  const [prefix = ''] = OWN.exec(name) ?? [];
+  return `Remove it, or set ${anyOf(known.filter((it) => it.startsWith(prefix)))}`;
 }
 
 /** Returns the rules among the variables of the service that are broken. */
@@ -207,6 +192,10 @@ function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): st
 /** How late the server reports, at most, that a request did not arrive in time. */
 const LATENESS_MS = 1000;
 
+/** A platform that only sets `PORT` would find nothing there. */
+const LOOPBACK_ONLY =
+  'HOST: not set, so only programs on this machine can reach the service. Set it to 0.0.0.0 for every address, or to 127.0.0.1 to keep it so';
+
 /** The maximum number of open files besides client connections: database connections, the log, and Node.js itself. */
 const OWN_FILES = 100;
 
@@ -221,7 +210,7 @@ export function advice(configuration: Configuration, maxFiles: number): string[]
   const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
   const files = `MAX_CONNECTIONS: the process may open only ${maxFiles} files, and each connection uses one. Raise the limit to ${maxNeeded} (ulimit -n) or lower MAX_CONNECTIONS`;
   return [
-    ...configuration.ignored,
+    configuration.NODE_ENV === 'production' && configuration.isHostDefault && LOOPBACK_ONLY,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
     maxFiles < maxNeeded && files,
     store.advice?.(configuration),

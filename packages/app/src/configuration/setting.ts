@@ -27,11 +27,6 @@ export interface Setting<T> {
   readonly secret?: true;
   /** Whether it must be set when its adapter is chosen. */
   readonly required?: true;
-  /**
-   * Names that other programs use for this variable. If one of them is set and this variable is not, it was probably
-   * meant.
-   */
-  readonly aliases?: RegExp;
   /** The rule for the text, and its conversion to the value. */
   readonly schema: v.GenericSchema<string, T>;
 }
@@ -190,7 +185,10 @@ function shown(text: string, secret: boolean | undefined): string {
   return WRAPPED.test(text) ? `${value}, with white space or quotes around it` : value;
 }
 
-/** Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. */
+/**
+ * Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. Editors add line feeds
+ * and a byte order mark, which `trim` removes.
+ */
 export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   const env = { ...given };
   const problems: string[] = [];
@@ -200,7 +198,7 @@ export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
     if (path === undefined) continue;
     try {
       if (!secret) problems.push(`${file}: ${name} is not a secret. Set ${name} instead`);
-      else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trimEnd();
+      else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trim();
       else problems.push(`${name}, ${file}: both are set. Unset one of them`);
     } catch (error) {
       problems.push(

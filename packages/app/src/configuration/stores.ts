@@ -7,18 +7,21 @@ import { ConfigurationError, oneOf, required, text } from './setting.js';
 /** A store; plants can be exported from it only if it is a `PlantReader`. */
 export type Store = PlantRepository & Partial<PlantReader>;
 
+/** How a store is used. */
+export interface StoreUse {
+  readonly observer: StoreObserver;
+  readonly tracer?: BatchTracer | undefined;
+  /** Whether nothing in the database may change: for a check or an export. */
+  readonly readOnly?: boolean;
+}
+
 export interface ConfiguredStore {
   /** Describes where plants are stored, for the output at startup. */
   readonly note: string;
   /** The variables that name the database; log lines about the database begin with them. */
   readonly variables?: string;
   /** Opens the database, which reports when it becomes reachable or unreachable; memory reports once that it is reachable. */
-  readonly open: (
-    observer: StoreObserver,
-    tracer?: BatchTracer,
-    /** True for a check or an export, which change nothing in the database. */
-    isReadOnly?: boolean,
-  ) => Promise<Store>;
+  readonly open: (use: StoreUse) => Promise<Store>;
   /** A warning about a setting that is allowed but not recommended: the variable, what happens, and the fix. */
   readonly advice?: (service: {
     readonly NODE_ENV: string | undefined;
@@ -37,15 +40,11 @@ function expectNone(problem: string | undefined, sentence: string): void {
   if (problem !== undefined) throw new ConfigurationError([`${sentence} (${problem}). Correct it`]);
 }
 
-/** Matches the names that platforms and other programs give to the address of a database. */
-const namesLike = (database: string) =>
-  new RegExp(`(?:^|_)(?:${database}|DATABASE|DB).*(?:HOST|URL|URI|DSN|CONNECTION_?STRING)`, 'i');
-
 const memory = choice({
   settings: {},
   configure: (): ConfiguredStore => ({
     note: `memory (${DRAWBACK})`,
-    async open(observer) {
+    async open({ observer }) {
       observer({ type: 'store reachable' });
       return new MemoryPlantRepository();
     },
@@ -64,7 +63,6 @@ const mongodb = choice({
         /^mongodb(?:\+srv)?:\/\/./,
       ),
       secret: true,
-      aliases: namesLike('MONGO'),
     }),
     MONGODB_COLLECTION: {
       ...text('a collection name', 'plants', /^(?!system\.|\.)[^$\0]{1,120}$/),
@@ -85,8 +83,8 @@ const mongodb = choice({
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
-      async open(observer, tracer, isReadOnly) {
-        const createCollection = isReadOnly !== true;
+      async open({ observer, tracer, readOnly }) {
+        const createCollection = readOnly !== true;
         return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
       advice: ({ REQUEST_DEADLINE_MS }) =>
@@ -101,7 +99,7 @@ function singleInserts(uri: string, collection: string): ConfiguredStore {
   return {
     note: `mongodb (collection ${collection}, an insert for each plant)`,
     variables: 'MONGODB_URI',
-    async open(observer) {
+    async open({ observer }) {
       const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
       observer({ type: 'store reachable' });
       return new MongoPlantRepository(uri, collection);
@@ -118,7 +116,6 @@ const postgresql = choice({
         /^postgres(?:ql)?:\/\/./,
       ),
       secret: true,
-      aliases: namesLike('PG|POSTGRES'),
     }),
   },
   async configure({ POSTGRESQL_URI: uri }): Promise<ConfiguredStore> {
@@ -129,7 +126,7 @@ const postgresql = choice({
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',
-      open: async (observer, tracer) => postgresqlPlantRepository({ uri, observer, tracer }),
+      open: async ({ observer, tracer }) => postgresqlPlantRepository({ uri, observer, tracer }),
     };
   },
 });

@@ -9,23 +9,25 @@ describe('A signal that stops a process', () => {
     performance.now = now;
   });
 
-  it('ends it when it is repeated after 0.25 s, and not before', () => {
+  it('ends it when another follows after 0.25 s, and not before', () => {
     const exits: number[] = [];
     const output = {
       stdin: new PassThrough(),
       stdout: new PassThrough(),
-      stderr: new PassThrough(),
+      stderr: new PassThrough({ encoding: 'utf8' }),
     };
     const exit = (code: number) => exits.push(code);
     const process = Object.assign(new EventEmitter(), { env: {}, ...output, exit });
-    const signalAt = (milliseconds: number) => {
+    const at = (milliseconds: number, name: string) => {
       performance.now = () => milliseconds;
-      process.emit('SIGINT');
+      process.emit(name);
       return exits;
     };
-    stopOnSignals(process);
-    expect(signalAt(0)).to.deep.equal([]);
-    expect(signalAt(249)).to.deep.equal([]);
-    expect(signalAt(250)).to.deep.equal([1]);
+    const { signal } = stopOnSignals(process, ['SIGINT', 'SIGHUP']);
+    expect(at(1000, 'SIGHUP')).to.deep.equal([]);
+    expect(signal.reason).to.equal('SIGHUP');
+    expect(at(1249, 'SIGINT')).to.deep.equal([]);
+    expect(at(1250, 'SIGINT')).to.deep.equal([1]);
+    expect(output.stderr.read()).to.equal('plant-store: ended by a second signal, SIGINT\n');
   });
 });

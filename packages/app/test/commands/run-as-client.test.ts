@@ -38,8 +38,9 @@ describe('plant-store import', () => {
   });
 
   it('prints text to standard error even when the service log is JSON', async () => {
-    const { err } = await imported(['/dev/null'], { LOG_FORMAT: 'json', HOSTS: 'a' });
-    expect(err).to.match(/^.*WARN.* HOSTS: unknown variable.*\nstored: 0\n$/);
+    const it = startImport([write([plantLine(1)])], { ...UNREACHABLE, LOG_FORMAT: 'json' });
+    await it.printed(/^.*WARN.* MONGODB_URI: /m);
+    expect(await it.stop()).to.equal(1);
   });
 
   for (const args of [[], ['-']]) {

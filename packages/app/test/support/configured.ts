@@ -15,11 +15,11 @@ export const FORGETS = 'plants are lost when the process ends';
 export const unknown = (name: string, meant: string) =>
   `${name}: unknown variable. Did you mean ${meant}?`;
 
-export const configured = (env: Env) => readConfiguration(env, false);
+export const configured = (env: Env) => readConfiguration(env);
 /** Reads the configuration of an import or export. */
-export const configuredAsClient = (env: Env) => readConfiguration(env, false, true);
+export const configuredAsClient = (env: Env) => readConfiguration(env, 'client');
 
-/** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
+/** Resolves with the problems of a configuration; with none when it is valid. */
 export async function problemsOf(env: Env, read: (env: Env) => Promise<unknown> = configured) {
   try {
     await read(env);

@@ -9,8 +9,8 @@ const running = new Set<Command>();
 
 /** A `plant-store` command that runs in the process of the test. It gets the signals that the test emits. */
 export class Command extends EventEmitter implements OwnProcess {
-  readonly stdin;
-  readonly stdout;
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough({ encoding: 'utf8' });
   readonly stderr = new PassThrough({ encoding: 'utf8' });
   /** What it has printed to standard output so far. */
   out = '';
@@ -21,13 +21,9 @@ export class Command extends EventEmitter implements OwnProcess {
 
   readonly env: NodeJS.ProcessEnv;
 
-  /** @param terminal What is a terminal, if anything. */
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, terminal?: 'stdin' | 'stdout') {
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     super();
     this.env = env;
-    this.stdin = Object.assign(new PassThrough(), { isTTY: terminal === 'stdin' });
-    const isTTY = terminal === 'stdout';
-    this.stdout = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
     for (const name of ['out', 'err'] as const) {
       this[`std${name}`].on('data', (text) => {
         this[name] += text;
