@@ -78,7 +78,7 @@ function sampleFile(results: Results): string {
 
 /** Replaces the measured sections of the pages, and docs/performance.csv. */
 export function writeDocuments(results: Results, rounds: number, creates: number): void {
-  const run = `${machine()}, ${rounds} rounds, windows of ${creates} creates, with one connection a tenth.`;
+  const run = `${machine()}; rounds: ${rounds}; windows of ${creates} creates, with one connection a tenth.`;
   writeSection(PAGE, 'machine', run);
   writeSection(PAGE, 'ratios', ratioTable(results));
   writeSection(FIRST_PAGE, 'speed', speedTable(results));

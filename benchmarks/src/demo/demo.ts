@@ -47,32 +47,31 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   watch.say('starting three MongoDB servers and five services; takes one to two minutes');
   const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
   const started = await Promise.all(
-    rungs.map(async ({ name, subject }) => ({
-      name,
-      subject: await start(inCollection(subject, set.uri)),
+    rungs.map(async (rung) => ({
+      rung,
+      subject: await start(inCollection(rung.subject, set.uri)),
     })),
   );
   const began = performance.now();
   const turns = monitorEventLoopDelay();
   turns.enable();
-  const clients = started.map(({ name, subject }) => new Clients(name, subject));
-  watch.begin(clients);
+  const running = started.map(({ rung, subject }) => {
+    return { rung, subject, clients: new Clients(rung.name, subject) };
+  });
+  watch.begin(running.map(({ clients }) => clients));
   await pause(CALM_MS);
   const happened: Happened[] = [];
   for (const fault of faults) happened.push(await cause(fault, set, seconds, watch));
   watch.say('the clients stop after their last responses');
-  await Promise.all(clients.map((it) => it.stop()));
+  await Promise.all(running.map(({ clients }) => clients.stop()));
   watch.end();
   turns.disable();
   const columns = await Promise.all(
-    clients.map(async ({ name, creates }, index) => ({
-      name,
-      isService: rungs[index]?.isService === true,
-      creates,
-      ids: await idsIn(set.uri, name),
-    })),
+    running.map(async ({ rung: { name, isService }, clients: { creates } }) => {
+      return { name, isService, creates, ids: await idsIn(set.uri, name) };
+    }),
   );
-  await Promise.all(started.map(({ subject }) => subject.stop()));
+  await Promise.all(running.map(({ subject }) => subject.stop()));
   await set.stop();
   return { began, happened, columns, longestStallMs: Math.round(turns.max / 1e6) };
 }

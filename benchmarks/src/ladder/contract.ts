@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Runner } from '@plant-store/contract-suite';
-import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import type { PlantRepository } from '@plant-store/domain';
+import { describePlantRepository, type OpenStore } from '@plant-store/plant-repository-contract';
 import { FaultyMongod } from '@plant-store/test-servers/mongod';
 import type { Rung } from '../rungs/rungs.js';
 import type { Column } from './columns.js';
@@ -20,11 +21,23 @@ const CASE_ENDS_WITHIN_MS = 60_000;
 /** Runs the contract suite of `PlantRepository` against a rung, on a server of its own. */
 export async function runContract(rung: Rung): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
+  const opened: PlantRepository[] = [];
   let mongod = await FaultyMongod.start();
-  for (const [title, test] of casesOf(rung, () => mongod)) {
+  const tests = testsOf(rung.name, async () => {
+    const collection = `plants-${results.length}`;
+    const { uri } = mongod;
+    const reopen = async () => {
+      const repository = rung.open(uri, collection);
+      opened.push(repository);
+      return repository;
+    };
+    return { ...mongod.hooks(collection), repository: await reopen(), reopen };
+  });
+  for (const [title, test] of tests) {
     await mongod.renew();
     const failure = await failureOf(test);
     results.push({ title, failure });
+    for (const it of opened.splice(0)) it.close().catch(() => {});
     if (failure !== undefined) {
       // What the case has left behind must not reach the next one.
       await mongod.stop();
@@ -36,17 +49,13 @@ export async function runContract(rung: Rung): Promise<CaseResult[]> {
 }
 
 /** Returns the tests that the suite declares, by their titles. */
-function casesOf(rung: Rung, mongod: () => FaultyMongod): ReadonlyMap<string, Test> {
+function testsOf(name: string, open: () => Promise<OpenStore>): ReadonlyMap<string, Test> {
   const tests = new Map<string, Test>();
   const collector: Runner = {
     describe: (_, declare) => declare(),
     it: (title, _, test) => tests.set(title, () => test({ skip: () => skipped(title) })),
   };
-  describePlantRepository(collector, rung.name, async () => {
-    const collection = `plants-${tests.size}-${performance.now()}`;
-    const reopen = async () => rung.open(mongod().uri, collection);
-    return { ...mongod().hooks(collection), repository: await reopen(), reopen };
-  });
+  describePlantRepository(collector, name, open);
   return tests;
 }
 

@@ -1,4 +1,3 @@
-import type { CompareOptions } from '../bench/compare.js';
 import { Watch } from '../demo/watch.js';
 import { machine, writeSection } from '../documents.js';
 import { rungs } from '../rungs/rungs.js';
@@ -12,7 +11,7 @@ export interface LadderOptions {
   /** Of {@link PARTS}. */
   readonly parts: readonly string[];
   readonly rounds: number;
-  /** As in {@link CompareOptions}. */
+  /** The creates in each measured window; a tenth of them with one connection. */
   readonly creates: number;
   /** Whether the pages with the table are updated. */
   readonly isWhole: boolean;
@@ -22,8 +21,7 @@ const measurements: Readonly<Record<string, (options: LadderOptions) => Promise<
   lines: async () => [linesColumn()],
   contract: async () => [await contractColumn(rungs, say)],
   faults: ({ rounds }) => measureFaults(rounds, () => new Watch(say)),
-  throughput: ({ rounds, creates }) =>
-    measureThroughput({ rounds, creates, warmUp: creates } satisfies CompareOptions),
+  throughput: ({ rounds, creates }) => measureThroughput({ rounds, creates, warmUp: creates }),
 };
 
 /** What can be measured by itself, in the order of the columns. */
@@ -46,7 +44,7 @@ export async function ladder(options: LadderOptions): Promise<string> {
     const brief = columns.filter(({ title }) => BRIEF.includes(title));
     writeSection('README.md', 'ladder', ladderTable(names, brief));
     writeSection('docs/evidence.md', 'ladder', table);
-    writeSection('docs/evidence.md', 'ladder-machine', `${machine()}, ${options.rounds} rounds.`);
+    writeSection('docs/evidence.md', 'ladder-machine', `${machine()}; rounds: ${options.rounds}.`);
   }
   return `${table}\n`;
 }
