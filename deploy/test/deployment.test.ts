@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/test-servers/service-process';
+import { ACCESS_TOKEN_SHA256, ownProcesses } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { withReal } from '../../test/documents/support/snippet.js';
@@ -12,6 +12,8 @@ import {
   gracePeriod,
   longestStop,
 } from './support/documented-settings.js';
+
+const { endAll, serve } = ownProcesses();
 
 /** Settings that exist, and the names of the files that they can be read from. */
 const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);

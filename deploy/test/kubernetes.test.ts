@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
-  endAll,
-  serve,
+  ownProcesses,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
@@ -12,6 +11,8 @@ import { withReal } from '../../test/documents/support/snippet.js';
 import { read, root, temporaryFolder } from '../../test/support/root.js';
 import { type Checker, findChecker } from './support/checkers.js';
 import { documentedDefaults, FREE_ADDRESSES, gracePeriod } from './support/documented-settings.js';
+
+const { endAll, serve } = ownProcesses();
 
 const folder = join(root, 'deploy/kubernetes');
 const deploying = read('docs/deploying.md');
@@ -100,11 +101,11 @@ describe('The Kubernetes manifests', function () {
     });
 
     it(`${title} lets only Prometheus reach the management port of the same pods`, () => {
-      const it = built[title];
-      const { selector, template, replicas } = it.spec('Deployment');
-      const budget = it.spec('PodDisruptionBudget');
-      const { podSelector, policyTypes, ingress } = it.spec('NetworkPolicy');
-      expect([template.metadata.labels, it.spec('Service').selector]).to.deep.equal([
+      const overlay = built[title];
+      const { selector, template, replicas } = overlay.spec('Deployment');
+      const budget = overlay.spec('PodDisruptionBudget');
+      const { podSelector, policyTypes, ingress } = overlay.spec('NetworkPolicy');
+      expect([template.metadata.labels, overlay.spec('Service').selector]).to.deep.equal([
         LABELS,
         LABELS,
       ]);
@@ -195,19 +196,22 @@ describe('The Kubernetes manifests', function () {
   });
 
   it('have an Ingress, an egress rule and a PodMonitor for its ports', () => {
-    const it = built.oidc;
-    const [{ host, http }] = it.spec('Ingress').rules;
-    expect(it.spec('Ingress').tls[0].hosts).to.deep.equal([host]);
+    const overlay = built.oidc;
+    const [{ host, http }] = overlay.spec('Ingress').rules;
+    expect(overlay.spec('Ingress').tls[0].hosts).to.deep.equal([host]);
     const { name, port } = http.paths[0].backend.service;
     const served = { ...port, port: 80, targetPort: 'http' };
-    expect(it.spec('Service', name).ports).to.deep.include(served);
-    const { podSelector, policyTypes, egress } = it.spec('NetworkPolicy', 'plant-store-egress');
+    expect(overlay.spec('Service', name).ports).to.deep.include(served);
+    const { podSelector, policyTypes, egress } = overlay.spec(
+      'NetworkPolicy',
+      'plant-store-egress',
+    );
     expect(podSelector.matchLabels).to.deep.equal(LABELS);
     expect(policyTypes).to.deep.equal(['Egress']);
     const ports = egress.flatMap((rule: { ports: { port: number }[] }) => rule.ports);
     expect(ports.map(({ port }: { port: number }) => port)).to.have.members([53, 53, 27_017, 443]);
     // The alerts select this job.
-    const { jobLabel, selector, podMetricsEndpoints } = it.spec('PodMonitor');
+    const { jobLabel, selector, podMetricsEndpoints } = overlay.spec('PodMonitor');
     expect(LABELS).to.have.property(jobLabel, 'plant-store');
     expect(selector.matchLabels).to.deep.equal(LABELS);
     expect(podMetricsEndpoints).to.deep.equal([{ port: 'management', path: '/metrics' }]);

@@ -3,14 +3,15 @@ import { basename, join } from 'node:path';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
-  endAll,
-  serve,
+  ownProcesses,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { anchorsOf, filesBelow } from '../../test/support/markdown.js';
 import { read, root, temporaryFolder } from '../../test/support/root.js';
 import { type Checker, findChecker } from './support/checkers.js';
+
+const { endAll, serve } = ownProcesses();
 
 const RUNBOOK = 'docs/runbook.md';
 const DOCS_LABEL = 'plant_store_docs';

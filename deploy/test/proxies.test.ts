@@ -11,9 +11,8 @@ import { needsMongod, ReplicaSet } from '@plant-store/test-servers/mongod';
 import { skipWithout } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
-  endAll,
+  ownProcesses,
   type Service,
-  serve,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import {
@@ -31,6 +30,8 @@ import {
   startProxy,
   stopProxies,
 } from './support/proxies/running-proxy.js';
+
+const { endAll, serve } = ownProcesses();
 
 /** The delay that all but nginx.conf require. */
 const SHUTDOWN_DELAY_MS = '3000';

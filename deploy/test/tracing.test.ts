@@ -6,15 +6,16 @@ import { slowPackage } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
-  endAll,
+  ownProcesses,
   postPlant,
   type Service,
-  serve,
   TOKEN,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { snippet, withReal } from '../../test/documents/support/snippet.js';
 import { root, temporaryFolder } from '../../test/support/root.js';
+
+const { endAll, serve } = ownProcesses();
 
 const PRELOAD = pathToFileURL(join(root, 'deploy/test/support/tracing-preload.js')).href;
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */

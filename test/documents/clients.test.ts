@@ -7,10 +7,12 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { freePort } from '@plant-store/faulty-network';
 import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
-import { endAll, serve, sha256, TOKEN } from '@plant-store/test-servers/service-process';
+import { ownProcesses, sha256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../support/root.js';
 import { Front, JSON_TYPE, type Own, type Step } from './support/front.js';
+
+const { endAll, serve } = ownProcesses();
 
 const run = promisify(execFile);
 const drivers = join(root, 'test/documents/clients');

@@ -34,10 +34,6 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     request: [],
     [ANY]: ['request'],
   },
-  'plant-repository-mongodb-batched': {
-    connection: [],
-    collection: ['connection'],
-  },
   app: {
     messages: [],
     telemetry: ['messages', TOP],

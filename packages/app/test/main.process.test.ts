@@ -8,15 +8,15 @@ import { needsProgram } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
-  endAll,
-  run,
-  serve,
+  ownProcesses,
   TOKEN,
   watch,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { connectTo } from './support/in-process.js';
 import { newFiles } from './support/plant-files.js';
+
+const { endAll, run, serve } = ownProcesses();
 
 const checkout = join(import.meta.dirname, '../../../..');
 

@@ -12,7 +12,6 @@ import { read } from '../../support/root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 
-const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;
 /** The address in the pages. */
 const SHOWN = 'http://127.0.0.1:3000';
 
@@ -28,22 +27,10 @@ describe('The commands of a page', function () {
   it('start the service, and run the tests: README.md', async () => {
     const commands = snippet('README.md', 'npm ci && npm start').trimEnd().split('\n');
     const [serve = '', test = '', ...others] = commands;
-    const [create] = await terminal
-      .start(serve, { PORT: '0', LOG_FORMAT: 'pretty' })
-      .printed(/^curl .*(?=\n)/m);
+    const [create] = await terminal.start(serve, { PORT: '0' }).printed(/^curl .*(?=\n)/m);
     expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
     await terminal.run(test);
     expect(others).to.deep.equal([]);
-  });
-
-  it('end when a signal ends npm', async () => {
-    // npm passes it on to the shell between them.
-    const npm = terminal.start('exec npm start', { PORT: '0' });
-    await npm.printed(ADDRESS);
-    npm.child.kill('SIGTERM');
-    // At the end, nothing keeps the output open.
-    await npm.ended;
-    expect(npm.stdout()).to.include('"stopped"');
   });
 
   it('name npm ci when the dependencies are missing: npm start', async () => {

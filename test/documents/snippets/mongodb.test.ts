@@ -9,9 +9,7 @@ import { findMongod, needsMongod } from '@plant-store/test-servers/mongod';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
-  endAll,
-  run,
-  serve,
+  ownProcesses,
   TOKEN,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
@@ -19,6 +17,8 @@ import { type Document, MongoClient } from 'mongodb';
 import { mongosh, typedCredentials } from '../support/mongosh.js';
 import { snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
+
+const { endAll, run, serve } = ownProcesses();
 
 /** Except that a busy machine makes the database slow, or later reachable than a check waits. */
 const WARNING = /"level":"warn"(?!.*is (?:slow|not reachable))/;

@@ -2,13 +2,13 @@ import { needsPostgresql, PostgresqlServer } from '@plant-store/test-servers/pos
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
-  endAll,
-  run,
-  serve,
+  ownProcesses,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { snippet } from '../support/snippet.js';
+
+const { endAll, run, serve } = ownProcesses();
 
 const PASSWORD = 'choose-a-password';
 

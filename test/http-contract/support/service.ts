@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
-import { type Service, serve, sha256 } from '@plant-store/test-servers/service-process';
+import { ownProcesses, type Service, sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { temporaryFolder } from '../../support/root.js';
 import { MARK, TOKEN, VISITOR_TOKEN } from './requests.js';
+
+const { serve } = ownProcesses();
 
 /** One token with every permission, and one with none. */
 const TOKENS = [

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
-import { command, endAll, run, watch } from '@plant-store/test-servers/service-process';
+import { command, ownProcesses, watch } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { type Command, result, stopAll } from '../support/in-process.js';
@@ -20,6 +20,8 @@ import {
   startImport,
   storesAfter,
 } from '../support/plant-files.js';
+
+const { endAll, run } = ownProcesses();
 
 /** More plants than two pages, of which an export reads one ahead. */
 const MANY = 20_001;

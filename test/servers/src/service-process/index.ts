@@ -20,31 +20,6 @@ export interface Running {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-const running = new Set<ChildProcess>();
-
-/**
- * Starts the command. Its environment has `PATH` and the given variables only.
- *
- * @param input The text of its standard input.
- */
-export function run(
-  args: readonly string[],
-  env: Record<string, string> = {},
-  input?: Readable,
-): Running {
-  const child = spawn(process.execPath, [command, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  // The command may end before it has read everything.
-  child.stdin.on('error', () => undefined);
-  if (input === undefined) child.stdin.end();
-  else input.pipe(child.stdin);
-  return watch(child);
-}
-
 /** Collects what a process prints from now on. */
 export function watch(child: ChildProcessByStdio<Writable | null, Readable, Readable>): Running {
   let out = '';
@@ -79,14 +54,59 @@ export interface Service extends Running {
   stop(): Promise<number | string>;
 }
 
-/**
- * Starts the service, on a free port unless one is given. Resolves when it listens.
- *
- * @param env The settings; one of them must choose how tokens are verified. For a service with a token of its
- * own, use {@link run}.
- */
-export async function serve(env: Record<string, string>): Promise<Service> {
-  const service = run(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
+/** The processes that a test file starts, and ends. */
+export interface OwnProcesses {
+  /**
+   * Starts the command. Its environment has `PATH` and the given variables only.
+   *
+   * @param input The text of its standard input.
+   */
+  run(args: readonly string[], env?: Record<string, string>, input?: Readable): Running;
+  /**
+   * Starts the service, on a free port unless one is given. Resolves when it listens.
+   *
+   * @param env The settings; one of them must choose how tokens are verified. For a service with a token of its
+   * own, use {@link run}.
+   */
+  serve(env: Record<string, string>): Promise<Service>;
+  /** Kills those that a failed test has left running. */
+  endAll(): void;
+}
+
+const endings = new Set<() => void>();
+process.once('exit', () => {
+  for (const endAll of endings) endAll();
+});
+
+/** Returns functions that start processes. `endAll` kills what they have started, and nothing of other files. */
+export function ownProcesses(): OwnProcesses {
+  const running = new Set<ChildProcess>();
+  const run: OwnProcesses['run'] = (args, env = {}, input = undefined) => {
+    const child = spawn(process.execPath, [command, ...args], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    child.once('close', () => running.delete(child));
+    // The command may end before it has read everything.
+    child.stdin.on('error', () => undefined);
+    if (input === undefined) child.stdin.end();
+    else input.pipe(child.stdin);
+    return watch(child);
+  };
+  const endAll = () => {
+    for (const child of running) child.kill('SIGKILL');
+  };
+  endings.add(endAll);
+  return {
+    run,
+    serve: (env) => served(run(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env })),
+    endAll,
+  };
+}
+
+/** Resolves with the service when it listens. */
+async function served(service: Running): Promise<Service> {
   const [line] = await service.printed(/^.*"listening".*\n/m);
   const { address, management } = JSON.parse(line);
   const stop = () => {
@@ -95,13 +115,6 @@ export async function serve(env: Record<string, string>): Promise<Service> {
   };
   return { ...service, address, port: Number(new URL(address).port), management, stop };
 }
-
-/** Kills the processes that a failed test has left running. */
-export function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
-}
-
-process.once('exit', endAll);
 
 /** Returns the SHA-256 digest of a text in hexadecimal digits. */
 export function sha256(text: string): string {
