@@ -9,13 +9,16 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const versions = (of: object) => Object.keys(of).join(', ');
 const USAGE = `npm run test:database -- mongodb|postgresql VERSION
 
-Downloads a server for Linux on x86-64, and runs the tests of its store.
-MongoDB: ${versions(SERVERS)}. PostgreSQL: ${versions(RELEASES)}.
+Downloads a server for Linux on x86-64, and runs the tests of its stores.
+MongoDB: ${versions(SERVERS)}, or the path of a mongod. PostgreSQL: ${versions(RELEASES)}.
 `;
 
 /** The variables with which the tests use a version of a server. */
 const DOWNLOADS: Readonly<Record<string, (version: string) => Promise<NodeJS.ProcessEnv>>> = {
-  mongodb: (version) => olderServer(join(ROOT, '.cache/mongod'), version),
+  mongodb: async (version) =>
+    version.includes('/')
+      ? { MONGOMS_SYSTEM_BINARY: version }
+      : olderServer(join(ROOT, '.cache/mongod'), version),
   postgresql: async (version) => ({ POSTGRESQL_BIN: await downloadPostgresql(version) }),
 };
 
@@ -26,7 +29,7 @@ if (download === undefined || version === '') {
   process.exit(2);
 }
 const env = { ...process.env, ...(await download(version)) };
-const suites = `packages/plant-repository-${database}/dist/test/**/!(*.versions.slow).test.js`;
+const suites = `packages/plant-repository-${database}*/dist/test/**/!(*.versions.slow).test.js`;
 const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '60000', suites];
 const child = spawn(process.execPath, mocha, { cwd: ROOT, stdio: 'inherit', env });
 const [code] = await once(child, 'exit');
