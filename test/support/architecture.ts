@@ -17,6 +17,11 @@ const ALLOWED: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
   [/-contract$/, /^(?:domain|contract-suite)$/],
   // Driving adapters are named after their input.
   [/^(?:http|plants)-/, /^(?:domain|plant-json)$/],
+  // This rung of the ladder builds on the one below it.
+  [
+    /^plant-repository-mongodb-batched$/,
+    /^(?:domain|plant-repository-group-commit|plant-repository-mongodb)$/,
+  ],
   [/^plant-repository-/, /^(?:domain|plant-repository-group-commit)$/],
   [/^app$/, /^(?!plant-json$|contract-suite$|explorer$|faulty-network$|.*-contract$)[^/]+$/],
   [/^/, /^domain$/],

@@ -5,7 +5,7 @@ import { createServer, type DrainableServer } from '@plant-store/http-server';
 import { Container, type ServiceIdentifier } from 'inversify';
 import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
-import type { Store } from './configuration/stores.js';
+import type { Purpose, Store } from './configuration/stores.js';
 import type { ReloadableVerifier } from './configuration/verifiers.js';
 import { withCors } from './cors.js';
 import { described } from './described.js';
@@ -41,7 +41,7 @@ export const ids = {
 export function createContainer(
   configuration: Configuration,
   output: LogOutput,
-  { readOnly = false } = {},
+  { purpose = 'serve' }: { readonly purpose?: Purpose } = {},
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   const { store, verifier } = configuration;
@@ -67,7 +67,7 @@ export function createContainer(
     .bind(ids.plantRepository)
     .toResolvedValue(
       async (observer) =>
-        store.open({ observer: observer.store, tracer: await openBatchTracer(), readOnly }),
+        store.open({ observer: observer.store, tracer: await openBatchTracer(), purpose }),
       [ids.observer],
     )
     .onDeactivation((plants) => plants.close());

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
+import { DURABLE } from '@plant-store/plant-repository-mongodb';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { codeOf, storeError } from './mongo-error.js';
 import { confirmedTime } from './mongo-page.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 import type { Warnings } from './warnings.js';
-
-/** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
-export const DURABLE = { w: 'majority', j: true };
 
 /** Error codes of a server. */
 const NAMESPACE_EXISTS = 48;

@@ -3,7 +3,6 @@ export type {
   StoreEvent,
   StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
-export { InvalidMongoUriError, mongoUriProblem } from './mongo-connection-string.js';
 export {
   type MongoPlantRepositoryOptions,
   mongoPlantRepository,

@@ -1,10 +1,15 @@
 import { type DatabaseFinding, SILENT } from '@plant-store/plant-repository-group-commit';
-import { type Document, MongoError, MongoServerError, type TopologyDescription } from 'mongodb';
+import {
+  isHandshake,
+  messageOf,
+  NOT_PERMITTED,
+  type Topology,
+  whyNotWritable,
+} from '@plant-store/plant-repository-mongodb';
+import { type Document, type MongoClient, MongoServerError } from 'mongodb';
 
-/** What an error means, and the sentence that operators read: by default, the message of the error. */
+/** What an error means, and the sentence that operators read: by default, that of `messageOf`. */
 type Meaning = readonly [finding: DatabaseFinding, sentence?: string];
-
-const NOT_PERMITTED = 'the service is not logged in as a user who may read and insert them';
 
 /** What each error means. Without a row, a server's reply to a command is `unknown`, anything else `no server`. */
 // biome-ignore format: a table
@@ -23,28 +28,20 @@ const MEANINGS = {
 
   // What a server replies to the driver's login.
   'login 11': ['credentials refused'], // UserNotFound, even of a certificate.
-  'login 18': ['credentials refused', 'the user name, the password, authSource or the client certificate is wrong'],
+  'login 18': ['credentials refused'],
   'login 334': ['credentials refused'], // MechanismUnavailable.
   'login 8000': ['credentials refused'], // Atlas; not tried.
 
   // What the driver reports, by the name of its error.
   MongoInvalidArgumentError: ['unusable'],
   MongoMissingDependencyError: ['unusable'],
-  MongoNetworkTimeoutError: ['no server', SILENT],
-  'closed handshake': ['no server', 'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired'],
-
-  // What the driver knows while no server accepts writes.
-  'no SRV record': ['no server', 'the SRV record was not resolved in time'],
-  'other replica set': ['no server', 'no host belongs to the replica set that replicaSet names'],
-  'not initiated': ['not now', 'the replica set is not initiated: run rs.initiate()'],
-  'not primary': ['not now', 'the server is not a primary and does not accept writes'],
-  'no primary': ['not now', 'the replica set has no primary'],
 
   // What a check or a page finds.
   'no permission': ['unusable', NOT_PERMITTED],
   'no collection': ['unusable', 'the collection does not exist'],
   'other collection': ['unusable', 'the collection is not an ordinary one'],
   'case conflict': ['unusable', 'a database exists whose name differs only in case'],
+  'no SRV record': ['no server', 'the SRV record was not resolved in time'],
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
 } as const satisfies Readonly<Record<string, Meaning>>;
 
@@ -79,68 +76,44 @@ export function insertError({ code, codeName, errmsg }: Document): StoreError {
   return new StoreError(finding, sentence ?? reply);
 }
 
-/** The driver's view of the servers. */
-export type Topology = Pick<TopologyDescription, 'type' | 'servers'>;
-
 /**
  * Explains an error.
  *
  * @param topology What the driver knows: nothing until it has found the SRV record, if there is one.
- * @param isSrv Whether the connection string names an SRV record.
+ * @param client Tells which hosts the connection string names, or whether it names an SRV record.
  */
 export function explain(
   error: unknown,
   topology: Topology | undefined,
-  isSrv: boolean,
+  client: MongoClient,
 ): StoreError {
   if (error instanceof StoreError) return error;
   const explained = explainAlone(error);
   if (['unusable', 'credentials refused'].includes(explained.finding)) return explained;
-  if (topology) return explainTopology(topology) ?? explained;
+  if (topology) return explainTopology(topology, client) ?? explained;
+  const isSrv = client.options.srvHost !== undefined;
   return isSrv && explained.message === SILENT ? storeError('no SRV record') : explained;
 }
 
 function explainAlone(error: unknown): StoreError {
-  const chain = causesOf(error);
-  const known = chain.find((it) => meaningOf(rowOf(it)));
+  const known = causesOf(error).find((it) => meaningOf(rowOf(it)));
   const otherwise: Meaning = [isReply(error) ? 'unknown' : 'no server'];
-  const [finding, sentence] = (known && meaningOf(rowOf(known))) ?? otherwise;
-  return new StoreError(finding, sentence ?? messageOf(known ?? chain[0]));
+  const [finding] = (known && meaningOf(rowOf(known))) ?? otherwise;
+  return new StoreError(finding, messageOf(known ?? error));
 }
 
 /** Returns why no known server accepts writes; `undefined` if one does. */
-function explainTopology({ type, servers }: Topology): StoreError | undefined {
-  const known = [...servers.values()];
-  const errors = known.flatMap(({ error }) => (error ? explainAlone(error).message : []));
-  const why = [...new Set(errors)].join('; ');
+function explainTopology(topology: Topology, client: MongoClient): StoreError | undefined {
+  const known = [...topology.servers.values()];
   if (known.some(({ isWritable }) => isWritable)) return undefined;
-  // The driver forgets hosts that report another replica set, or none.
-  if (known.length === 0) return storeError('other replica set');
-  if (known.some(({ type }) => type === 'RSGhost')) return storeError('not initiated');
-  if (known.every(({ type }) => type === 'Unknown')) {
-    return new StoreError('no server', why || SILENT);
-  }
-  return type === 'Single' ? storeError('not primary') : storeError('no primary', why);
+  const isReached = known.some(({ type }) => type !== 'Unknown');
+  return new StoreError(isReached ? 'not now' : 'no server', whyNotWritable(topology, client));
 }
 
 /** Returns the row of an error, or a name that no row has. */
 function rowOf(error: Error): string {
-  if (error instanceof MongoServerError) {
-    return `${isReply(error) ? 'reply' : 'login'} ${error.code}`;
-  }
-  // TLS that the server does not accept ends the driver's handshake without a reason.
-  const isClosed = error.name === 'MongoNetworkError' && !error.cause && isHandshake(error);
-  return isClosed ? 'closed handshake' : error.name;
-}
-
-const isHandshake = (error: unknown) =>
-  error instanceof MongoError && error.hasErrorLabel('HandshakeError');
-
-/** OpenSSL surrounds its sentence with places in its source code. */
-const OPENSSL = /:SSL routines:[^:]*:([^:]*)/;
-
-function messageOf({ message } = new Error()): string {
-  return OPENSSL.exec(message)?.[1] ?? (message || SILENT);
+  if (!(error instanceof MongoServerError)) return error.name;
+  return `${isReply(error) ? 'reply' : 'login'} ${error.code}`;
 }
 
 function causesOf(error: unknown): Error[] {

@@ -65,15 +65,23 @@ function toPlant(document: Document): Required<NewPlantFields> {
   );
 }
 
-/** A decimal that is a whole number, as its text: `4`, `4.0` or `4E+2`. */
-const WHOLE = /^(-?\d+)(?:\.0+)?(?:E\+(\d+))?$/;
-
 /** Another program may have stored an id in another numeric type: for MongoDB, equal numbers are the same id. */
 export function idOf(_id: unknown): bigint | undefined {
   if (_id instanceof Long) return _id.toBigInt();
-  if (!(_id instanceof Decimal128)) {
-    return typeof _id === 'number' && Number.isInteger(_id) ? BigInt(_id) : undefined;
-  }
-  const [, digits, zeros = 0] = WHOLE.exec(`${_id}`) ?? [];
-  return digits === undefined ? undefined : BigInt(digits) * 10n ** BigInt(zeros);
+  if (_id instanceof Decimal128) return wholeNumber(_id.toString());
+  return typeof _id === 'number' && Number.isInteger(_id) ? BigInt(_id) : undefined;
+}
+
+/** The digits before and after the point, and the exponent: of `1200`, `12.00` or `1.2E+3`, but not of `NaN`. */
+const DECIMAL = /^(-?\d+)(?:\.(\d+))?(?:E([+-]\d+))?$/;
+
+/** Returns the value of a decimal; `undefined` if it is not a whole number. */
+function wholeNumber(decimal: string): bigint | undefined {
+  const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(decimal) ?? [];
+  if (whole === undefined) return undefined;
+  const digits = BigInt(whole + fraction);
+  const zeros = Number(exponent) - fraction.length;
+  const power = 10n ** BigInt(Math.abs(zeros));
+  if (zeros >= 0) return digits * power;
+  return digits % power === 0n ? digits / power : undefined;
 }

@@ -8,18 +8,20 @@ import type {
   PlantFinding,
   StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
-import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
-import { CollectionCheck, type CollectionOptions, DURABLE } from './collection-check.js';
 import {
-  createMongoClient,
-  databaseOf,
-  expiredCertificate,
-  optionsWithoutEffect,
-  shownHosts,
-} from './mongo-connection-string.js';
-import { explain, insertError, isReply, type Topology } from './mongo-error.js';
+  DURABLE,
+  hostsOf,
+  openDatabase,
+  type Topology,
+} from '@plant-store/plant-repository-mongodb';
+import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
+import { CollectionCheck, type CollectionOptions } from './collection-check.js';
+import { explain, insertError, isReply } from './mongo-error.js';
 import { idOf, readPage } from './mongo-page.js';
 import { Warnings } from './warnings.js';
+
+/** For the inserts of the three limits, two pages and two checks. */
+const MAX_POOL_SIZE = 104;
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
@@ -45,15 +47,12 @@ export class MongoPlantDatabase implements PlantDatabase {
   #isClosed = false;
 
   constructor(uri: string, options: CollectionOptions, observe: StoreObserver = () => undefined) {
-    const client = createMongoClient(uri);
-    this.place = `the database at ${shownHosts(uri, client)}`;
-    this.#db = client.db(databaseOf(uri, client));
+    this.#db = openDatabase(uri, MAX_POOL_SIZE);
+    const { client, databaseName } = this.#db;
+    this.place = `the database at ${hostsOf(client)}`;
     this.#options = options;
-    this.#warnings = new Warnings(this.#db.databaseName, observe);
+    this.#warnings = new Warnings(databaseName, observe);
     this.#collectionCheck = new CollectionCheck(this.#db, options, this.#warnings);
-    for (const sentence of optionsWithoutEffect(uri)) this.#warnings.report(sentence);
-    const expired = expiredCertificate(client);
-    if (expired) this.#warnings.report(expired);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
@@ -129,8 +128,7 @@ export class MongoPlantDatabase implements PlantDatabase {
   }
 
   explain(error: unknown): Explanation {
-    const isSrv = this.#db.client.options.srvHost !== undefined;
-    const cause = explain(error, this.#topology, isSrv);
+    const cause = explain(error, this.#topology, this.#db.client);
     return { finding: cause.finding, cause };
   }
 

@@ -12,7 +12,7 @@ const TYPES = { _id: 'long', ...FIELD_TYPES, mark: 'objectId' };
 
 const SCHEMA = {
   bsonType: 'object',
-  required: ['_id', 'name', 'mark'],
+  required: ['_id', 'name'],
   properties: Object.fromEntries(
     Object.entries(TYPES).map(([field, bsonType]) => [field, { bsonType }]),
   ),

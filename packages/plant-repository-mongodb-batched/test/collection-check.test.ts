@@ -119,6 +119,11 @@ describeOnMongod('The collection', () => {
     ['with an additional field', withProperties({ ...properties, height }), true],
     ['with another type', withProperties({ ...withoutTag, tag: { bsonType: 'int' } }), false],
     ['without the type of a field', withProperties({ tag }), false],
+    [
+      'that requires a mark',
+      { $jsonSchema: { ...schema, required: ['_id', 'name', 'mark'] } },
+      false,
+    ],
     ['of another program', { name: { $exists: true } }, false],
   ];
   for (const [what, other, isOwn] of others) {

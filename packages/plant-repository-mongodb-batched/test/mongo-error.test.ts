@@ -1,6 +1,8 @@
 import { type Explanation, NoResponseError } from '@plant-store/plant-repository-group-commit';
+import type { Topology } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import {
+  MongoClient,
   type MongoError,
   MongoInvalidArgumentError,
   MongoMissingDependencyError,
@@ -9,16 +11,18 @@ import {
   MongoServerError,
   type ServerDescription,
 } from 'mongodb';
-import { explain, insertError, storeError, type Topology } from '../src/mongo-error.js';
+import { explain, insertError, storeError } from '../src/mongo-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
-const DENIED = 'the service is not logged in as a user who may read and insert them';
+const DENIED = 'the service is not logged in as a user who may read and insert plants';
 const WRONG = 'the user name, the password, authSource or the client certificate is wrong';
 const CLOSED =
   'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired';
 const ALERT =
   '80DC:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/openssl/rec_layer_s3.c:1601:SSL alert number 116\n';
+
+const client = new MongoClient('mongodb://host0:27017/');
 
 const coded = (code: string) => Object.assign(new Error(`code ${code}`), { code });
 const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
@@ -84,7 +88,7 @@ describe('What an error means', () => {
   };
   for (const [what, [finding, message, error]] of Object.entries(rows)) {
     it(`is "${finding}" for ${what}`, () => {
-      const explained = explain(error, undefined, false);
+      const explained = explain(error, undefined, client);
       expect(explained.finding).to.equal(finding);
       expect(explained.message).to.include(message);
     });
@@ -156,21 +160,30 @@ describe('What an error means while no known server accepts writes', () => {
   };
   for (const [what, [finding, message, type, ...described]] of Object.entries(rows)) {
     it(`is "${finding}" for ${what}`, () => {
-      const explained = explain(new NoResponseError(), topologyOf(type, described), false);
+      const explained = explain(new NoResponseError(), topologyOf(type, described), client);
       expect([explained.finding, explained.message]).to.deep.equal([finding, message]);
     });
   }
 
   it('is that the SRV record was not found, without known servers', () => {
     const reason = 'the SRV record was not resolved in time';
-    expect(explain(new NoResponseError(), undefined, true).message).to.equal(reason);
+    const srv = new MongoClient('mongodb+srv://cluster.plants.example/');
+    expect(explain(new NoResponseError(), undefined, srv).message).to.equal(reason);
     const found = coded('querySrv ENOTFOUND');
-    expect(explain(found, undefined, true).message).to.equal(found.message);
+    expect(explain(found, undefined, srv).message).to.equal(found.message);
+  });
+
+  it('is that a tunnel needs a direct connection, if no member has a host of the connection string', () => {
+    const topology = topologyOf('ReplicaSetNoPrimary', [['Unknown', coded('ENOTFOUND')]]);
+    const tunnel = new MongoClient('mongodb://127.0.0.1:27017/');
+    expect(explain(new NoResponseError(), topology, tunnel).message).to.match(
+      /^code ENOTFOUND\. .* host0:27017: .* directConnection=true$/,
+    );
   });
 
   it('is as without them for what an administrator must correct', () => {
     const topology = topologyOf('Unknown', [['Unknown']]);
-    const explained = explain(inHandshake(replied(18)), topology, false);
+    const explained = explain(inHandshake(replied(18)), topology, client);
     expect(explained).to.include({ finding: 'credentials refused', message: WRONG });
   });
 });

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
-import { type Document, Long, MongoClient, MongoServerError, Timestamp } from 'mongodb';
+import { Decimal128, type Document, Long, MongoClient, MongoServerError, Timestamp } from 'mongodb';
 import { readPage } from '../src/mongo-page.js';
 
 const serverError = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
@@ -45,13 +45,32 @@ describe('A page of plants', () => {
     expect(commands).to.have.length(1);
   });
 
-  it('has ids that another program stored as an int or a double', async () => {
-    const ids = [7, -1, 2 ** 62];
+  it('has ids that another program stored as an int, a double or a decimal', async () => {
+    const decimals = ['1.2E+3', '-4E+2', '5.000', '12000E-1', '0E-3', '9007199254740993'];
+    const ids = [7, -1, 2 ** 62, ...decimals.map((it) => Decimal128.fromString(it))];
     const { read } = pageWith({}, page(...ids.map((_id) => ({ ...monstera, _id }))));
-    expect((await read()).map(({ id }) => id)).to.deep.equal([7n, -1n, 2n ** 62n]);
+    expect((await read()).map(({ id }) => id)).to.deep.equal([
+      7n,
+      -1n,
+      2n ** 62n,
+      1200n,
+      -400n,
+      5n,
+      1200n,
+      0n,
+      9007199254740993n,
+    ]);
   });
 
-  for (const other of [{ _id: 7.5 }, { _id: 'a' }, { name: 7 }, { tag: null }]) {
+  const decimal = (text: string) => ({ _id: Decimal128.fromString(text) });
+  for (const other of [
+    decimal('1.5'),
+    decimal('NaN'),
+    { _id: 7.5 },
+    { _id: 'a' },
+    { name: 7 },
+    { tag: null },
+  ]) {
     it(`is not read with a document that is not a plant: ${JSON.stringify(other)}`, async () => {
       const document = { ...monstera, ...other };
       await rejects(pageWith({}, page(document)).read(), {

@@ -60,7 +60,7 @@ describe('The findings of an insert of two documents', () => {
     'a missing permission': [
       first(13),
       ['unusable', 'stored'],
-      'the service is not logged in as a user who may read and insert them',
+      'the service is not logged in as a user who may read and insert plants',
     ],
     'a rate limit': [first(462), ['not now', 'stored'], 'the server reports error 462'],
     'an Atlas quota, whose text is kept': [

@@ -16,7 +16,7 @@ const LONG_LIMIT_MS = 300_000;
 const LOST_LOG_INS = 2;
 const PASSWORD = 's3cret';
 const WRONG = 'the user name, the password, authSource or the client certificate is wrong';
-const NOT_LOGGED_IN = 'the service is not logged in as a user who may read and insert them';
+const NOT_LOGGED_IN = 'the service is not logged in as a user who may read and insert plants';
 const ROLES = [{ role: 'readWrite', db: DATABASE }];
 /** The actions on the collection that two more roles permit. */
 const ACTIONS = { inserter: ['insert'], frugal: ['insert', 'find'] };

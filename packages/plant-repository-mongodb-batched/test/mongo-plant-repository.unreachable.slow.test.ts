@@ -1,15 +1,13 @@
 import { rejects } from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PlantIdTakenError, StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer } from '@plant-store/test-servers/mongod';
-import { skipWithout } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
@@ -23,7 +21,6 @@ import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 50_000;
 const STALL_MS = 1_500;
-const NAMESPACES = ['--net', '--mount'];
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
 describe('With a name server that never responds', () => {
@@ -130,26 +127,5 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     });
     await server.command({ fsyncUnlock: 1 });
     await untilReady(repository);
-  });
-});
-
-describeOnMongod('With a name server that never responds, and a second one that does', function () {
-  this.timeout(120_000);
-
-  before(function () {
-    try {
-      execFileSync('unshare', [...NAMESPACES, 'true']);
-    } catch {
-      skipWithout(this, 'a name server of its own needs Linux, root, unshare and ip');
-    }
-  });
-
-  it('a store starts, names the host, and recovers after a server restart', async () => {
-    const script = join(import.meta.dirname, 'support/dead-name-server.js');
-    const args = [...NAMESPACES, process.execPath, script];
-    const { stdout } = await promisify(execFile)('unshare', args);
-    expect(JSON.parse(stdout)[0]).to.equal(
-      'the name db.plants.example was not resolved within 500 ms',
-    );
   });
 });

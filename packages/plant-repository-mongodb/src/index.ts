@@ -1,1 +1,15 @@
+export {
+  DURABLE,
+  hostsOf,
+  InvalidMongoUriError,
+  mongoUriProblem,
+  openDatabase,
+} from './mongo-connection.js';
 export { MongoPlantRepository } from './mongo-plant-repository.js';
+export {
+  isHandshake,
+  messageOf,
+  NOT_PERMITTED,
+  type Topology,
+  whyNotWritable,
+} from './mongo-reason.js';

@@ -6,49 +6,30 @@ import {
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import {
-  type ClientSession,
-  type Db,
-  type Document,
-  Long,
-  MongoClient,
-  MongoServerError,
-} from 'mongodb';
+import { type ClientSession, type Db, type Document, Long, MongoServerError } from 'mongodb';
+import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
+import { isRefusal, isUnauthorized, reasonOf, SILENT } from './mongo-reason.js';
 
-/** Sent with every write, so that neither the connection string nor a server default can weaken it. */
-const DURABLE = { w: 'majority', j: true };
-
-const OPTIONS = {
-  // The driver would retry once; {@link MongoPlantRepository} retries until the caller's time is over.
-  retryWrites: false,
-  // These decide how soon a dead, a frozen and a new primary are noticed.
-  heartbeatFrequencyMS: 1_000,
-  connectTimeoutMS: 2_000,
-  serverSelectionTimeoutMS: 2_000,
-  // Ends a log-in on a connection that was lost meanwhile.
-  socketTimeoutMS: 20_000,
-  maxPoolSize: 20,
-} as const;
-
+/** More connections store no more plants each second. */
+const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**
  * When the first attempt ends, and each later one. The first is short because driver 7.9.0 can wait forever for a connection
  * that ended while it wrote. Later ones are long because each waits anew for a majority that lags.
  */
 const [FIRST_MS, LATER_MS] = [3_000, 20_000];
-const READY_WITHIN_MS = 1_500;
+const READY_WITHIN_MS = 1_900;
 const CLOSED_WITHIN_MS = 2_000;
 
 /** Error codes of a server. */
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
-/** They prove that nothing was written, and pass only when an administrator acts: no permission, no login, a standalone. */
-const REFUSALS: readonly unknown[] = [13, 18, 20];
 
 /** One `add`. */
 interface Call {
   readonly insert: Document;
-  timesSent: number;
+  /** Whether the insert was sent, so that the plant may be stored. */
+  isSent: boolean;
   isOver: boolean;
   /** Why it has no outcome yet, without a value of the plant. */
   reason: string;
@@ -72,54 +53,56 @@ interface Call {
  * ```
  */
 export class MongoPlantRepository implements PlantRepository {
-  readonly #client: MongoClient;
   readonly #db: Db;
   readonly #collection: string;
   readonly #adding = new Set<Promise<void>>();
   #inserts = 0;
   #isClosed = false;
 
-  /** @param uri The connection string. When it names no database, `plant-store` is used. */
+  /**
+   * Connects when it is first used, or later if there is no server yet.
+   *
+   * @param uri The connection string. When it names no database, `plant-store` is used.
+   * @throws {InvalidMongoUriError} when it is invalid; the message contains no credentials.
+   */
   constructor(uri: string, collection = 'plants') {
-    this.#client = new MongoClient(uri, OPTIONS);
-    const { dbName } = this.#client.options;
-    this.#db = this.#client.db(dbName === 'test' ? 'plant-store' : dbName);
+    this.#db = openDatabase(uri, MAX_POOL_SIZE);
     this.#collection = collection;
   }
 
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#expectOpen();
     if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
-    const call = this.#callWith({ ...plant });
-    const adding = inTime(this.#insert(call), timeLimitMs, call);
+    const call = this.#callWith(plant);
+    const adding = within(timeLimitMs, this.#insert(call), () => outcomeOf(call));
     this.#adding.add(adding);
-    await adding.finally(() => this.#adding.delete(adding));
+    await adding.finally(() => {
+      call.isOver = true;
+      this.#adding.delete(adding);
+    });
   }
 
   async ready(): Promise<void> {
     this.#expectOpen();
-    const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
-    const update = { update: this.#collection, updates, writeConcern: DURABLE };
-    try {
-      await this.#db.command(update, { signal: AbortSignal.timeout(READY_WITHIN_MS) });
-    } catch (error) {
-      throw new StoreUnavailableError(`the database accepts no plants: ${reasonOf(error)}`);
-    }
+    await within(READY_WITHIN_MS, this.#check(), () => this.#notReady(new Error(SILENT)));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#adding);
+    const { client } = this.#db;
+    // If it is still resolving names or reading files, it opens its connections later.
+    client.on('topologyOpening', () => void client.close());
     // The driver waits for a server that does not respond.
-    await Promise.race([this.#client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
+    await Promise.race([client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
   }
 
   #callWith({ id, ...fields }: NewPlant): Call {
     this.#inserts += 1;
     const toBSON = () => {
       // Nothing is sent when this throws.
-      if (call.isOver) throw new Error('the caller waits no longer');
-      call.timesSent += 1;
+      if (call.isOver) throw new Error('the caller no longer waits');
+      call.isSent = true;
       return { _id: id, ...fields };
     };
     const insert = {
@@ -130,64 +113,102 @@ export class MongoPlantRepository implements PlantRepository {
       txnNumber: Long.fromNumber(this.#inserts),
       writeConcern: DURABLE,
     };
-    const call = { insert, timesSent: 0, isOver: false, reason: 'the server does not respond' };
+    const call: Call = { insert, isSent: false, isOver: false, reason: SILENT };
     return call;
   }
 
+  /** Sends the insert until it has an outcome, or the call is over. */
   async #insert(call: Call): Promise<void> {
-    const session = this.#client.startSession();
+    const session = this.#db.client.startSession();
     try {
-      while (!call.isOver && !(await this.#isStored(call, session))) await pause(RETRY_AFTER_MS);
+      for (let limit = FIRST_MS; !call.isOver; limit = LATER_MS) {
+        if (await this.#isStored(call, session, limit)) return;
+        await pause(RETRY_AFTER_MS);
+      }
     } finally {
       void session.endSession();
     }
   }
 
-  /** Sends the insert. Resolves with false when it must be sent again; rejects with the outcome of `add`. */
-  async #isStored(call: Call, session: ClientSession): Promise<boolean> {
+  /** Sends the insert once. Resolves with false when it must be sent again; rejects with the outcome of `add`. */
+  async #isStored(call: Call, session: ClientSession, limitMs: number): Promise<boolean> {
+    const { isSent } = call;
     try {
-      const signal = AbortSignal.timeout(call.timesSent === 0 ? FIRST_MS : LATER_MS);
-      const { writeErrors = [] } = await this.#db.command(call.insert, { session, signal });
+      const { writeErrors = [] } = await this.#command(call.insert, limitMs, session);
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
       return true;
     } catch (error) {
-      const { code, keyPattern } = error instanceof MongoServerError ? error.errorResponse : {};
-      const isTaken = code === DUPLICATE_KEY && keyPattern?._id;
-      if (isTaken) throw new PlantIdTakenError('a plant with this id exists');
-      if (code === DUPLICATE_KEY || code === INVALID) throw new Error(`refused with code ${code}`);
-      call.reason = reasonOf(error);
-      if (REFUSALS.includes(code)) throw givenUp(call, 1);
-      return false;
+      expectNotRefused(error);
+      call.reason = reasonOf(error, this.#db.client);
+      if (!isRefusal(error)) return false;
+      // This one has written nothing, an earlier one may have.
+      call.isSent = isSent;
+      throw outcomeOf(call);
     }
   }
 
+  async #check(): Promise<void> {
+    const _id = Long.ZERO;
+    try {
+      // A majority must confirm this read.
+      const read = { find: this.#collection, filter: { _id }, limit: 1, singleBatch: true };
+      const confirmed = { ...read, readConcern: { level: 'linearizable' } };
+      await this.#command(confirmed, READY_WITHIN_MS);
+      // A user without the permission to insert is refused; from any other, no server accepts such an id.
+      const insert = { insert: this.#collection, documents: [{ _id: [] }] };
+      await this.#command(insert, READY_WITHIN_MS);
+    } catch (error) {
+      // A user that an administrator has created anew must log in again.
+      if (isUnauthorized(error)) await this.#logOut();
+      throw this.#notReady(error);
+    }
+  }
+
+  async #command(command: Document, limitMs: number, session?: ClientSession): Promise<Document> {
+    // A client that could not connect does not try again by itself.
+    await this.#db.client.connect();
+    const signal = AbortSignal.timeout(limitMs);
+    return this.#db.command(command, { signal, ...(session && { session }) });
+  }
+
+  /** Unless an insert is on its way, which could not be sent again under its number. */
+  async #logOut(): Promise<void> {
+    if (this.#adding.size === 0) await this.#db.client.close();
+  }
+
+  #notReady(error: unknown): StoreUnavailableError {
+    const { client } = this.#db;
+    const problem = error instanceof MongoServerError ? 'accepts no plants' : 'is not reachable';
+    const cause = new Error(reasonOf(error, client));
+    return new StoreUnavailableError(`the database at ${hostsOf(client)} ${problem}`, { cause });
+  }
+
   #expectOpen(): void {
-    if (this.#isClosed) throw new StoreUnavailableError('the database is closed');
+    if (this.#isClosed) throw new StoreUnavailableError('the store is closed');
   }
 }
 
-/** Settles like the insert, but not after the time limit. */
-async function inTime(inserting: Promise<void>, timeLimitMs: number, call: Call): Promise<void> {
+/** Settles like `work`, but rejects after the time limit. */
+async function within<T>(limitMs: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(givenUp(call)), timeLimitMs);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), limitMs);
   });
-  try {
-    await Promise.race([inserting, late]);
-  } finally {
-    call.isOver = true;
-    clearTimeout(timer);
-  }
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** @param refused How many of its inserts are known to have written nothing. */
-function givenUp({ timesSent, reason }: Call, refused = 0): Error {
-  if (timesSent > refused) return new OutcomeUnknownError(`the outcome is not known: ${reason}`);
+/** Throws if the server has refused the plant itself. */
+function expectNotRefused(error: unknown): void {
+  if (!(error instanceof MongoServerError)) return;
+  const { code, errorResponse } = error;
+  const isTaken = code === DUPLICATE_KEY && errorResponse.keyPattern?._id;
+  if (isTaken) throw new PlantIdTakenError('a plant with this id exists');
+  if (code !== DUPLICATE_KEY && code !== INVALID) return;
+  throw new Error(`a unique index or a validator refuses the plant (error ${code})`);
+}
+
+/** Returns the outcome of a call that ends without a plant. */
+function outcomeOf({ isSent, reason }: Call): Error {
+  if (isSent) return new OutcomeUnknownError(`the outcome is not known: ${reason}`);
   return new StoreUnavailableError(`the plant was not stored: ${reason}`);
-}
-
-/** The server's own text may quote a plant. */
-function reasonOf(error: unknown): string {
-  if (error instanceof MongoServerError) return `the server reports error ${error.code}`;
-  return error instanceof Error ? error.message : 'unknown';
 }

@@ -1,36 +1,175 @@
+import { match, rejects } from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { errorOf, until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
-import type { PlantRepository } from '@plant-store/domain';
+import {
+  newPlant,
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  type PlantRepository,
+  StoreUnavailableError,
+} from '@plant-store/domain';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { FaultyMongod, needsMongod } from '@plant-store/test-servers/mongod';
+import { FaultyMongod, needsMongod, ReplicaSet } from '@plant-store/test-servers/mongod';
+import { type Document, MongoClient } from 'mongodb';
+
+const DATABASE = 'plant-store';
+const PASSWORD = 's3cret';
+/** The default of `REQUEST_DEADLINE_MS`. */
+const LIMIT_MS = 15_000;
+// Longer than a test may take, so that an add that waits for its deadline fails the test.
+const LONG_LIMIT_MS = 300_000;
+/** The connections that the repository opens for inserts. */
+const POOL_SIZE = 20;
+
+const LONG_NAME = 'x'.repeat(100_000);
+
+const plant = (id: bigint) => newPlant({ id, name: `plant ${id}` });
 
 describe('On a real mongod', () => {
   before(needsMongod);
 
+  const opened: PlantRepository[] = [];
+  let collections = 0;
+  let collection: string;
+
+  function open(uri: string): PlantRepository {
+    const repository = new MongoPlantRepository(uri, collection);
+    opened.push(repository);
+    return repository;
+  }
+
+  function untilReady(plants: PlantRepository): Promise<void> {
+    const isReady = async () => (await errorOf(plants.ready())) === undefined;
+    return until(isReady, () => 'the repository was not ready');
+  }
+
+  beforeEach(() => {
+    collections += 1;
+    collection = `plants-${collections}`;
+  });
+
+  afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
+
   describe('On a replica set with users, which can be killed', () => {
-    const opened: PlantRepository[] = [];
     let mongod: FaultyMongod;
-    let collections = 0;
+    let administrator: MongoClient;
 
     before(async () => {
       mongod = await FaultyMongod.start();
+      administrator = new MongoClient(mongod.server.administratorUri);
     });
 
-    after(() => mongod.stop());
+    after(async () => {
+      await administrator.close();
+      await mongod.stop();
+    });
 
     beforeEach(() => mongod.renew());
 
-    afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
-
     describePlantRepository(mocha, 'MongoPlantRepository', async () => {
-      collections += 1;
-      const collection = `plants-${collections}`;
-      const reopen = async () => {
-        const repository = new MongoPlantRepository(mongod.uri, collection);
-        opened.push(repository);
-        return repository;
-      };
+      const reopen = async () => open(mongod.uri);
       return { ...mongod.hooks(collection), repository: await reopen(), reopen };
     });
+
+    describe('MongoPlantRepository', () => {
+      const admin = (command: Document) => administrator.db('admin').command(command);
+      const uriOf = (user: string) =>
+        `mongodb://${user}:${PASSWORD}@${mongod.network.host}/?authSource=admin&directConnection=true`;
+
+      /** Creates a user with these permissions on the collection. Resolves with its connection string. */
+      async function userWith(...actions: readonly string[]): Promise<string> {
+        const user = `user-${collection}`;
+        const resource = { db: DATABASE, collection };
+        await admin({ createRole: user, privileges: [{ resource, actions }], roles: [] });
+        await admin({ createUser: user, pwd: PASSWORD, roles: [user] });
+        return uriOf(user);
+      }
+
+      it('needs no permission but to read and insert', async () => {
+        const plants = open(await userWith('find', 'insert'));
+        await plants.ready();
+        await plants.add(plant(1n), LIMIT_MS);
+        await rejects(plants.add(plant(1n), LIMIT_MS), PlantIdTakenError);
+      });
+
+      for (const action of ['find', 'insert']) {
+        it(`is not ready with only the permission to ${action}, and says so`, async () => {
+          const error = await errorOf(open(await userWith(action)).ready());
+          match(`${(error as Error).cause}`, /not logged in as a user who may read and insert/);
+        });
+      }
+
+      it('logs in again when its user was removed and is created again', async () => {
+        const uri = await userWith('find', 'insert');
+        const plants = open(uri);
+        await plants.add(plant(1n), LIMIT_MS);
+        await admin({ dropUser: `user-${collection}` });
+        await rejects(plants.add(plant(2n), LONG_LIMIT_MS), StoreUnavailableError);
+        await admin({
+          createUser: `user-${collection}`,
+          pwd: PASSWORD,
+          roles: [`user-${collection}`],
+        });
+        await untilReady(plants);
+        await plants.add(plant(2n), LIMIT_MS);
+      });
+
+      it('does not know the outcome when a reply is lost and the next login is refused', async () => {
+        const plants = open(await userWith('find', 'insert'));
+        await plants.add(plant(1n), LIMIT_MS);
+        await admin({ updateUser: `user-${collection}`, pwd: 'another' });
+        mongod.network.loseResponses('cut');
+        await rejects(plants.add(plant(2n), LONG_LIMIT_MS), OutcomeUnknownError);
+      });
+
+      it('sends an insert again whose reply does not arrive, on another connection', async () => {
+        const plants = open(mongod.uri);
+        await plants.add(plant(1n), LIMIT_MS);
+        mongod.network.loseResponses('silence');
+        await plants.add(plant(2n), LIMIT_MS);
+      });
+
+      it('sends an insert again that the driver wrote to a connection that had just ended', async () => {
+        const plants = open(mongod.uri);
+        const sockets: Socket[] = [];
+        const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+        channel('net.client.socket').subscribe(collect);
+        await plants.add({ ...plant(1n), name: LONG_NAME }, LIMIT_MS);
+        channel('net.client.socket').unsubscribe(collect);
+        // The other sockets watch the server.
+        const [used] = sockets.sort((a, b) => b.bytesWritten - a.bytesWritten);
+        used?.destroy();
+        await plants.add(plant(2n), LIMIT_MS);
+      });
+
+      it('never sends an insert that was given up', async () => {
+        const plants = open(mongod.uri);
+        await plants.add(plant(1n), LIMIT_MS);
+        mongod.network.freeze();
+        const ids = Array.from({ length: POOL_SIZE }, (_, at) => BigInt(100 + at));
+        const holders = ids.map((id) => plants.add(plant(id), LIMIT_MS));
+        await rejects(plants.add(plant(2n), 500), StoreUnavailableError);
+        await mongod.network.restore();
+        await Promise.all(holders);
+        await plants.add(plant(3n), LIMIT_MS);
+        await plants.add(plant(2n), LIMIT_MS);
+      });
+    });
+  });
+
+  it('MongoPlantRepository stores a plant that was added before its database had started', async () => {
+    const set = await ReplicaSet.start({ members: 1 });
+    const [server] = set.members;
+    await server?.kill();
+    const plants = open(set.uri);
+    const adding = plants.add(plant(1n), LONG_LIMIT_MS);
+    await rejects(plants.ready(), /^StoreUnavailableError: the database at \S+ is not reachable$/);
+    await server?.restart();
+    await adding;
+    await untilReady(plants);
+    await set.stop();
   });
 });

@@ -21,7 +21,7 @@ export async function check(process: OwnProcess): Promise<number> {
     warn(event.message);
     if (event.command) printProblem(process, `run: ${event.command}`);
   };
-  const plants = await store.open({ observer: warnOf, readOnly: true });
+  const plants = await store.open({ observer: warnOf, purpose: 'check' });
   // An outage is reported below.
   const tokens = await verifier.open(() => undefined);
   const reached = await Promise.all([

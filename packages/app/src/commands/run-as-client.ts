@@ -49,9 +49,8 @@ export async function runAsClient(
   const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : given.LOG_LEVEL;
   // Standard error has text for people, whatever the format of the service log.
   const configuration = { ...given, LOG_LEVEL, LOG_FORMAT: 'pretty' } as const;
-  const container = createContainer(configuration, stderr, {
-    readOnly: command === 'export',
-  });
+  const purpose = command === 'export' ? command : 'serve';
+  const container = createContainer(configuration, stderr, { purpose });
   try {
     const token = given.ACCESS_TOKEN ?? '';
     const { counts, resume, run } = await begin({ container, token, configuration, signal });

@@ -213,7 +213,7 @@ export function advice(configuration: Configuration, maxFiles: number): string[]
     configuration.NODE_ENV === 'production' && configuration.isHostDefault && LOOPBACK_ONLY,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
     maxFiles < maxNeeded && files,
-    store.advice?.(configuration),
+    ...(store.advice?.(configuration) ?? []),
     verifier.advice,
   ].filter((line) => typeof line === 'string');
 }

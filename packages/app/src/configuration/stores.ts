@@ -3,16 +3,19 @@ import type { BatchTracer, StoreObserver } from '@plant-store/plant-repository-g
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, oneOf, required, text } from './setting.js';
+import { watched } from './watched-store.js';
 
 /** A store; plants can be exported from it only if it is a `PlantReader`. */
 export type Store = PlantRepository & Partial<PlantReader>;
+
+/** What a store is opened for. A check and an export change nothing in the database. */
+export type Purpose = 'serve' | 'check' | 'export';
 
 /** How a store is used. */
 export interface StoreUse {
   readonly observer: StoreObserver;
   readonly tracer?: BatchTracer | undefined;
-  /** Whether nothing in the database may change: for a check or an export. */
-  readonly readOnly?: boolean;
+  readonly purpose: Purpose;
 }
 
 export interface ConfiguredStore {
@@ -22,11 +25,11 @@ export interface ConfiguredStore {
   readonly variables?: string;
   /** Opens the database, which reports when it becomes reachable or unreachable; memory reports once that it is reachable. */
   readonly open: (use: StoreUse) => Promise<Store>;
-  /** A warning about a setting that is allowed but not recommended: the variable, what happens, and the fix. */
+  /** Warnings about settings that are allowed but not recommended: the variable, what happens, and the fix. */
   readonly advice?: (service: {
     readonly NODE_ENV: string | undefined;
     readonly REQUEST_DEADLINE_MS: number;
-  }) => string | false;
+  }) => readonly (string | false)[];
 }
 
 /** Why the in-memory store must be chosen. */
@@ -48,9 +51,10 @@ const memory = choice({
       observer({ type: 'store reachable' });
       return new MemoryPlantRepository();
     },
-    advice: ({ NODE_ENV }) =>
+    advice: ({ NODE_ENV }) => [
       NODE_ENV === 'production' &&
-      `STORAGE: memory, so ${DRAWBACK}. Set ${variablesThatChoose(stores)} to keep them`,
+        `STORAGE: memory, so ${DRAWBACK}. Set ${variablesThatChoose(stores)} to keep them`,
+    ],
   }),
 });
 
@@ -75,37 +79,33 @@ const mongodb = choice({
     MONGODB_COLLECTION: collection,
     MONGODB_INSERTS: inserts,
   }): Promise<ConfiguredStore> {
-    const { mongoPlantRepository, mongoUriProblem } = await import(
-      '@plant-store/plant-repository-mongodb-batched'
+    const { MongoPlantRepository, mongoUriProblem } = await import(
+      '@plant-store/plant-repository-mongodb'
     );
     expectNone(mongoUriProblem(uri), 'MONGODB_URI: must be a MongoDB connection string');
-    if (inserts === 'single') return singleInserts(uri, collection);
+    const isSingle = inserts === 'single';
     return {
-      note: `mongodb (collection ${collection})`,
+      note: `mongodb (collection ${collection}${isSingle ? ', an insert for each plant' : ''})`,
       variables: 'MONGODB_URI',
-      async open({ observer, tracer, readOnly }) {
-        const createCollection = readOnly !== true;
+      async open({ observer, tracer, purpose }) {
+        if (isSingle && purpose !== 'export') {
+          return watched(new MongoPlantRepository(uri, collection), observer);
+        }
+        const { mongoPlantRepository } = await import(
+          '@plant-store/plant-repository-mongodb-batched'
+        );
+        const createCollection = purpose === 'serve';
         return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
-      advice: ({ REQUEST_DEADLINE_MS }) =>
+      advice: ({ REQUEST_DEADLINE_MS }) => [
         REQUEST_DEADLINE_MS < ELECTION_MS &&
-        `REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
+          `REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
+        isSingle &&
+          'MONGODB_INSERTS: with single, at most 20 plants are inserted at a time, so creates of many clients fail while a majority acknowledges late. Set it to batched for many clients',
+      ],
     };
   },
 });
-
-/** The plain rung: one insert for each plant. Its plants cannot be exported, and its log has no events of the database. */
-function singleInserts(uri: string, collection: string): ConfiguredStore {
-  return {
-    note: `mongodb (collection ${collection}, an insert for each plant)`,
-    variables: 'MONGODB_URI',
-    async open({ observer }) {
-      const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
-      observer({ type: 'store reachable' });
-      return new MongoPlantRepository(uri, collection);
-    },
-  };
-}
 
 const postgresql = choice({
   settings: {

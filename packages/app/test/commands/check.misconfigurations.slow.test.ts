@@ -72,14 +72,14 @@ describe('What check prints about a misconfiguration', function () {
     const user = (name: string, word = password, query = 'authSource=admin') =>
       `${name}:${encodeURIComponent(word)}@${host}/plant-store?${query}&${tls}${key(certificates.client)}`;
     const denied = 'plants are refused:';
-    const notLoggedIn = 'the service is not logged in as a user who may read and insert them';
+    const notLoggedIn = 'the service is not logged in as a user who may read and insert plants';
     const refused = (why: string) => `the database at <host> refuses the credentials (${why})`;
     const wrong = refused(
       'the user name, the password, authSource or the client certificate is wrong',
     );
     return [
       [user('plant-store', 'wrong'), wrong],
-      [user('plant-store', password, 'w=1'), wrong],
+      [user('plant-store', password, 'authSource=plant-store'), wrong],
       [
         user('plant-store', password, 'authMechanism=PLAIN'),
         refused('Received authentication for mechanism PLAIN which is not enabled'),

@@ -1,0 +1,37 @@
+import type { PlantRepository, StoreUnavailableError } from '@plant-store/domain';
+import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
+import { sentenceOf } from '../messages/wording.js';
+
+const CHECK_INTERVAL_MS = 1_000;
+
+/**
+ * Returns a store that checks every second whether it is ready, and reports each change, for a store that has no events
+ * of its own.
+ */
+export function watched(plants: PlantRepository, observer: StoreObserver): PlantRepository {
+  let reported: string | undefined;
+  let next: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  async function check(): Promise<void> {
+    const error = await plants.ready().catch((reason: StoreUnavailableError) => reason);
+    if (isClosed) return;
+    const state = error ? sentenceOf(error) : 'reachable';
+    if (state !== reported) {
+      observer(error ? { type: 'store unreachable', error } : { type: 'store reachable' });
+    }
+    reported = state;
+    next = setTimeout(check, CHECK_INTERVAL_MS);
+  }
+
+  void check();
+  return {
+    add: (plant, timeLimitMs) => plants.add(plant, timeLimitMs),
+    ready: () => plants.ready(),
+    async close() {
+      isClosed = true;
+      clearTimeout(next);
+      await plants.close();
+    },
+  };
+}
