@@ -92,7 +92,7 @@ const ELSEWHERE = `SELECT CASE WHEN NOT has_schema_privilege(nspname, 'USAGE')
         current_database(), nspname, current_setting('search_path'))] END
   FROM pg_class AS other JOIN pg_namespace ON pg_namespace.oid = relnamespace
     JOIN pg_attribute ON attrelid = other.oid AND attname = 'mark' AND atttypid = 'uuid'::regtype
-  WHERE relname = 'plants' AND relkind = 'r' AND relpersistence <> 't' ORDER BY nspname LIMIT 1`;
+  WHERE relname = 'plants' AND relkind IN ('r', 'p') AND relpersistence <> 't' ORDER BY nspname LIMIT 1`;
 
 const MISSING = `ARRAY['the table plants does not exist. Create it and grant permissions on it', '${CREATE_TABLE};\n${GRANT}']`;
 
