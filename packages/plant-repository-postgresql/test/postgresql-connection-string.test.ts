@@ -29,107 +29,37 @@ function tlsOf(uri: string, env: NodeJS.ProcessEnv = {}): Tls {
 }
 
 /** What hosting platforms and tools print or document, how it is protected, and which parameters must be removed. */
+// biome-ignore format: a table
 const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, remove?: string])[] = [
-  [
-    'Neon',
-    'postgresql://a:b@ep-cool-1234.eu-central-1.aws.neon.tech/neondb?sslmode=require&channel_binding=require',
-    'verified',
-    'channel_binding',
-  ],
-  [
-    'Neon, without SNI',
-    'postgres://a:b@ep-cool-1234.eu-central-1.aws.neon.tech/neondb?sslmode=require&options=endpoint%3Dep-cool-1234',
-    'verified',
-  ],
+  ['Neon', 'postgresql://a:b@ep-cool-1234.eu-central-1.aws.neon.tech/neondb?sslmode=require&channel_binding=require', 'verified', 'channel_binding'],
+  ['Neon, without SNI', 'postgres://a:b@ep-cool-1234.eu-central-1.aws.neon.tech/neondb?sslmode=require&options=endpoint%3Dep-cool-1234', 'verified'],
   ['Supabase', 'postgresql://postgres:b@db.abc.supabase.co:5432/postgres', 'plain'],
-  [
-    'the pooler of Supabase',
-    'postgres://postgres.abc:b@aws-0-eu-central-1.pooler.supabase.com:6543/postgres?pgbouncer=true&connection_limit=1',
-    'plain',
-    'pgbouncer, connection_limit',
-  ],
+  ['the pooler of Supabase', 'postgres://postgres.abc:b@aws-0-eu-central-1.pooler.supabase.com:6543/postgres?pgbouncer=true&connection_limit=1', 'plain', 'pgbouncer, connection_limit'],
   ['Heroku', 'postgres://a:b@ec2-1.compute-1.amazonaws.com:5432/d4abc?sslmode=require', 'verified'],
-  [
-    'Render',
-    'postgresql://a:b@dpg-abc-a.frankfurt-postgres.render.com/garden?ssl=true',
-    'verified',
-  ],
+  ['Render', 'postgresql://a:b@dpg-abc-a.frankfurt-postgres.render.com/garden?ssl=true', 'verified'],
   ['Railway', 'postgresql://postgres:b@postgres.railway.internal:5432/railway', 'plain'],
   ['Fly', 'postgres://a:b@garden-db.flycast:5432/garden?sslmode=disable', 'plain'],
-  [
-    'DigitalOcean',
-    'postgresql://doadmin:b@db-1-do-user-1-0.b.db.ondigitalocean.com:25060/defaultdb?sslmode=require',
-    'verified',
-  ],
-  [
-    'Aiven',
-    'postgres://avnadmin:b@pg-1.aivencloud.com:12345/defaultdb?sslmode=require',
-    'verified',
-  ],
-  [
-    'RDS',
-    'postgresql://a:b@x.eu-central-1.rds.amazonaws.com/garden?sslmode=verify-full',
-    'verified',
-  ],
+  ['DigitalOcean', 'postgresql://doadmin:b@db-1-do-user-1-0.b.db.ondigitalocean.com:25060/defaultdb?sslmode=require', 'verified'],
+  ['Aiven', 'postgres://avnadmin:b@pg-1.aivencloud.com:12345/defaultdb?sslmode=require', 'verified'],
+  ['RDS', 'postgresql://a:b@x.eu-central-1.rds.amazonaws.com/garden?sslmode=verify-full', 'verified'],
   ['Azure', 'postgres://a%40x:b@x.postgres.database.azure.com/garden?sslmode=require', 'verified'],
   ['Cloud SQL', 'postgresql://a:b@localhost/garden?host=/cloudsql/p:r:i', 'plain'],
-  [
-    'Cloud SQL, without a host',
-    'postgresql:///garden?host=/cloudsql/p:r:i&user=a&password=b',
-    'plain',
-  ],
+  ['Cloud SQL, without a host', 'postgresql:///garden?host=/cloudsql/p:r:i&user=a&password=b', 'plain'],
   ['Cloud SQL, with a user only', 'postgresql://a:b@/garden?host=/cloudsql/p:r:i', 'plain'],
   ['libpq, with a socket', 'postgresql://a:b@%2Fvar%2Frun%2Fpostgresql/garden', 'plain'],
   ['Prisma', 'postgresql://a:b@host:5432/garden?schema=public', 'plain', 'schema'],
-  [
-    'Vercel',
-    'postgres://default:b@ep-1-pooler.us-east-1.postgres.vercel-storage.com:5432/verceldb?pgbouncer=true&connect_timeout=15&sslmode=require',
-    'verified',
-    'pgbouncer, connect_timeout',
-  ],
-  [
-    'PlanetScale',
-    'postgresql://a:b@x.pg.psdb.cloud:5432/postgres?sslmode=verify-full&sslrootcert=system&sslnegotiation=direct',
-    'verified',
-  ],
-  [
-    'CockroachDB',
-    'postgresql://a:b@x.cockroachlabs.cloud:26257/defaultdb?sslmode=verify-full&options=--cluster%3Dx-1',
-    'verified',
-  ],
-  [
-    'Timescale',
-    'postgres://tsdbadmin:b@x.tsdb.cloud.timescale.com:30000/tsdb?sslmode=require',
-    'verified',
-  ],
-  [
-    'Yugabyte',
-    'postgresql://a:b@h:5433/y?load_balance=true&sslmode=verify-full',
-    'verified',
-    'load_balance',
-  ],
+  ['Vercel', 'postgres://default:b@ep-1-pooler.us-east-1.postgres.vercel-storage.com:5432/verceldb?pgbouncer=true&connect_timeout=15&sslmode=require', 'verified', 'pgbouncer, connect_timeout'],
+  ['PlanetScale', 'postgresql://a:b@x.pg.psdb.cloud:5432/postgres?sslmode=verify-full&sslrootcert=system&sslnegotiation=direct', 'verified'],
+  ['CockroachDB', 'postgresql://a:b@x.cockroachlabs.cloud:26257/defaultdb?sslmode=verify-full&options=--cluster%3Dx-1', 'verified'],
+  ['Timescale', 'postgres://tsdbadmin:b@x.tsdb.cloud.timescale.com:30000/tsdb?sslmode=require', 'verified'],
+  ['Yugabyte', 'postgresql://a:b@h:5433/y?load_balance=true&sslmode=verify-full', 'verified', 'load_balance'],
   ['Crunchy Bridge', 'postgres://a:b@p.x.db.postgresbridge.com:5432/postgres', 'plain'],
   ['Xata', 'postgresql://a:b@eu-central-1.sql.xata.sh/garden:main?sslmode=require', 'verified'],
   ['Koyeb', 'postgres://a:b@ep-1.eu-central-1.pg.koyeb.app/koyebdb', 'plain'],
-  [
-    'Django',
-    'postgres://a:b@host/garden?application_name=x&connect_timeout=5',
-    'plain',
-    'connect_timeout',
-  ],
-  [
-    'JDBC',
-    'postgresql://host/garden?user=a&password=b&ssl=true&currentSchema=x&ApplicationName=y',
-    'verified',
-    'currentSchema, ApplicationName',
-  ],
+  ['Django', 'postgres://a:b@host/garden?application_name=x&connect_timeout=5', 'plain', 'connect_timeout'],
+  ['JDBC', 'postgresql://host/garden?user=a&password=b&ssl=true&currentSchema=x&ApplicationName=y', 'verified', 'currentSchema, ApplicationName'],
   ['node-postgres', 'postgres://a:b@host/garden?sslmode=no-verify', 'unverified'],
-  [
-    'node-postgres as libpq',
-    'postgres://a:b@host/garden?uselibpqcompat=true&sslmode=require',
-    'verified',
-    'uselibpqcompat',
-  ],
+  ['node-postgres as libpq', 'postgres://a:b@host/garden?uselibpqcompat=true&sslmode=require', 'verified', 'uselibpqcompat'],
 ];
 
 describe('A connection string of PostgreSQL', () => {
