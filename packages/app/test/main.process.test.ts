@@ -25,7 +25,7 @@ const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
 /** Twice as many are more than the connections that Node.js lets wait by default. */
 const WAITING = 300;
 /** What the service logs when it can write again. */
-const REPORT = /^\{.*lines of the log were lost"\}$/m;
+const REPORT = /^\{.*log lines were lost"\}$/m;
 
 describe('The process of plant-store', () => {
   const { newPath, write } = newFiles();

@@ -18,7 +18,7 @@ const UNPERMITTED =
   'the user lacks the permission to look up the collection, or to create it with its validator';
 const ABSENT = 'the collection does not exist yet: the service creates it when it starts';
 const OTHER_VALIDATOR =
-  'the collection does not have the validator of this service, and may refuse plants or accept others';
+  'the collection does not have the validator of this service, so it may reject valid plants or accept other documents';
 
 /** The name of the collection, and whether to create it when it does not exist. */
 export interface CollectionOptions {

@@ -21,7 +21,7 @@ export interface Found {
 export const readsReachStandby = () =>
   new StoreError(
     'no look-ups',
-    'reads reach a standby and inserts the primary, so no id can be looked up. Let the connection pooler send every statement to the primary (25006)',
+    'reads reach a standby, but inserts reach the primary, so existing ids cannot be looked up. Let the connection pooler send every statement to the primary (25006)',
     { reconnects: true },
     '25006',
   );

@@ -53,7 +53,7 @@ const ABSENT = `ARRAY(SELECT name FROM unnest(ARRAY[${listed(OPTIONAL_COLUMNS)}]
     WHERE attrelid = plants.oid AND attname = name AND NOT attisdropped))`;
 
 /** Optional fields may be absent. The service writes no further columns, which a trigger (on each row, before an insert) may fill. */
-const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Let it be null', attname)
+const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Make it nullable', attname)
   FROM pg_attribute WHERE attrelid = plants.oid AND attnum > 0 AND NOT attisdropped AND attnotnull
     AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = plants.oid AND tgtype & 7 = 7)
     AND (attname IN (${listed(OPTIONAL_COLUMNS)})

@@ -65,12 +65,12 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
   ],
   'a further column that is required': [
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL)`,
-    /the column owner of the table plants is NOT NULL\. Let it be null/,
+    /the column owner of the table plants is NOT NULL\. Make it nullable/,
   ],
   'a further column that is required, and a foreign key of another table': [
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL);
      CREATE TABLE orders (plant bigint REFERENCES plants (id))`,
-    /the column owner of the table plants is NOT NULL\. Let it be null/,
+    /the column owner of the table plants is NOT NULL\. Make it nullable/,
   ],
   'a rule that discards inserts': [
     `${CREATE_TABLE}; CREATE RULE discard AS ON INSERT TO plants DO INSTEAD NOTHING`,

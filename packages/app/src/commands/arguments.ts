@@ -55,10 +55,10 @@ export function parseCommandLine<Command>(
       throw new UsageError(`${name}: ${option} requires a value. ${SEE}`);
     }
   }
-  const [most, extra] = WITH_FILE.includes(name) ? ['one', another] : ['no', file];
+  const extra = WITH_FILE.includes(name) ? another : file;
   if (extra !== undefined) {
     const fix = name === 'export' ? 'Redirect standard output instead' : SEE;
-    throw new UsageError(`${name}: takes ${most} argument, got '${extra}'. ${fix}`);
+    throw new UsageError(`${name}: unexpected argument '${extra}'. ${fix}`);
   }
   return { command, file, values: values as Arguments['values'] };
 }

@@ -60,14 +60,14 @@ async function logAll(warnings: AsyncIterable<readonly unknown[]>, logger: Log):
   for await (const [err] of warnings) logger.warn({ err }, 'Node.js warns');
 }
 
-/** If the new tokens are invalid, the old ones stay accepted. */
+/** If the new tokens are invalid; still using the old ones accepted. */
 function rereadTokens(reload: () => number, variables: string | undefined, logger: Log): void {
   try {
     logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const { problems } = error;
-    logger.error({ problems }, 'SIGHUP: the new tokens are invalid, the old ones stay');
+    logger.error({ problems }, 'SIGHUP: the new tokens are invalid; still using the old ones');
   }
 }
 

@@ -52,7 +52,7 @@ export async function configureChosen<Configured>(
     const variables = candidates.flatMap(({ given }) => given).join(', ');
     const found = candidates.map(({ name, given }) => `${given.join(', ')} for ${name}`).join('; ');
     throw new ConfigurationError([
-      `${variables}: set for more than one: ${found}. Keep one and unset the others`,
+      `${variables}: these choose more than one adapter (${found}). Keep one and unset the others`,
     ]);
   }
   const [chosen] = candidates;

@@ -143,7 +143,7 @@ function isNetwork(text: string): boolean {
 /**
  * Reads a table of settings from environment variables.
  *
- * @param given The variables because of which the required ones must be set.
+ * @param given The variables that are set, which is why the required ones must be set too.
  * @param rules Returns the problems of the valid values with each other: an invalid one hides none about the others.
  * @throws {ConfigurationError} with every problem. Each names the variable, the rule and the fix.
  */

@@ -58,7 +58,7 @@ export async function openLog(
     // Writes what was kept. An error is emitted before this returns.
     output.write('');
     if (problem !== undefined || lines === 0) return;
-    logger.error({ lines, reason }, 'lines of the log were lost');
+    logger.error({ lines, reason }, 'log lines were lost');
     lines = 0;
   };
   output.on('error', (error: NodeJS.ErrnoException) => {

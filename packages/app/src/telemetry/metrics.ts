@@ -88,7 +88,7 @@ export class Metrics {
   constructor({ version, commit = 'unknown' }: Build) {
     collectDefaultMetrics({ register: this.#registry });
     const help =
-      'Always 1. The labels have the version and the commit of the service, and the version of Node.js.';
+      'Always 1. The labels name the version and the commit of the service, and the version of Node.js.';
     const labels = { version, commit, node: process.version };
     this.#gauge('plant_store_build_info', help, Object.keys(labels)).set(labels, 1);
   }

@@ -87,11 +87,11 @@ describe('A problem of the configuration', () => {
     ],
     [
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
-      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: set for more than one: STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb. Keep one and unset the others',
+      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: these choose more than one adapter (STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb). Keep one and unset the others',
     ],
     [
       { ...JWT, ACCESS_TOKEN_SHA256: DIGEST, ACCESS_TOKENS_FILE: '/none' },
-      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: set for more than one: ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt. Keep one and unset the others',
+      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: these choose more than one adapter (ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt). Keep one and unset the others',
     ],
     [
       { DOCS: 'x', STORAGE: 'mongodb', JWT_ISSUER: ISSUER, JWT_SCOPE: 'a' },
