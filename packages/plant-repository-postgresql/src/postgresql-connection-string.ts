@@ -97,7 +97,7 @@ function setMode(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
     refuse('sslrootcert has no effect with no-verify. Use sslmode=verify-full');
   }
   given.delete('ssl');
-  // The authorities that Node.js trusts.
+  // The CAs that Node.js trusts.
   if (given.get('sslrootcert') === 'system') given.delete('sslrootcert');
   given.set('sslmode', mode);
 }

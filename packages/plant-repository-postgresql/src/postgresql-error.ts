@@ -80,7 +80,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The code of Node.js for a certificate of an unknown authority. */
+/** The code of Node.js for a certificate of an unknown CA. */
 const UNTRUSTED = /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_)/;
 
 /** `pg` rejects a login itself. */

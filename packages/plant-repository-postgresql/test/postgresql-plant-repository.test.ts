@@ -144,7 +144,7 @@ describeOnPostgresql('a store', () => {
     await untilReady(repository);
   });
 
-  it('reports at once that access is denied when the password is wrong', async () => {
+  it('reports immediately that access is denied when the password is wrong', async () => {
     const repository = openWith({}, 'wrong');
     await rejects(repository.ready(), StoreUnavailableError);
     await rejects(repository.add(monstera, 60_000), StoreUnavailableError);
@@ -337,7 +337,7 @@ describeOnPostgresql('a store', () => {
     const trusting = () =>
       openWith({ sslmode: 'verify-full', sslrootcert: certificates.authority });
 
-    it('encrypts its connections when the authority is trusted', async () => {
+    it('encrypts its connections when the CA is trusted', async () => {
       await trusting().add(monstera, 60_000);
       const isEncrypted = `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE usename = 'plant_store'`;

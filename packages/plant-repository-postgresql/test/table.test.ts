@@ -143,7 +143,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   }
 
   for (const [what, [statements, message]] of Object.entries(REFUSED)) {
-    it(`is refused at once with ${what}`, async () => {
+    it(`is refused immediately with ${what}`, async () => {
       const repository = await open(statements);
       await untilNotReady(repository, message);
       await rejects(repository.add(monstera, 60_000), { code: 'STORE_UNAVAILABLE', message });
