@@ -71,14 +71,16 @@ export class ConnectionPool {
     if (this.#lacksConnection) await this.run(async () => undefined, signal);
   }
 
-  /** Closes all connections immediately; later statements open new ones. */
-  reset(): void {
-    for (const socket of this.#sockets) socket.destroy();
+  /** Closes all connections. Once this resolves, statements open new ones. */
+  async reset(): Promise<void> {
+    const closing = (socket: Socket) =>
+      new Promise((resolve) => socket.once('close', resolve).destroy());
+    await Promise.all([...this.#sockets].map(closing));
   }
 
   /** Closes every connection. */
   async close(): Promise<void> {
-    const timer = setTimeout(() => this.reset(), CLOSED_WITHIN_MS);
+    const timer = setTimeout(() => void this.reset(), CLOSED_WITHIN_MS);
     await this.#pool.end();
     clearTimeout(timer);
   }

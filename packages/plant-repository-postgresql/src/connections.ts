@@ -17,8 +17,8 @@ export class Connections {
   }
 
   /** Replaces all of them: where a firewall or a failed host has dropped one silently, it has often dropped others. */
-  reset(): void {
-    for (const it of this.#all) it.reset();
+  async reset(): Promise<void> {
+    await Promise.all(this.#all.map((it) => it.reset()));
   }
 
   async close(): Promise<void> {

@@ -49,10 +49,13 @@ export class HealthCheck {
       const command = error instanceof StoreError && error.facts.command;
       if (command) this.#warnings.report(error.message, command);
       throw error;
+    } finally {
+      // Within the check, its own next statement would fail.
+      if (this.#hasLostReply()) await this.#connections.reset();
     }
   }
 
-  /** Runs a statement. Replaces all connections if its reply shows that an earlier one is lost. */
+  /** Runs a statement. Its reply overtakes the earlier statements of its pool that have none. */
   async #run<T>(
     pool: ConnectionPool,
     work: (client: PlantClient) => Promise<T>,
@@ -64,11 +67,13 @@ export class HealthCheck {
       this.#silent.add(statement);
       return work(client).finally(() => this.#silent.delete(statement));
     }, signal);
-    const now = performance.now();
-    for (const it of earlier) it.overtakenAt ??= now;
-    const isLost = ({ overtakenAt = now }: SilentStatement) => now - overtakenAt >= LOST_AFTER_MS;
-    if ([...this.#silent].some(isLost)) this.#connections.reset();
+    for (const it of earlier) it.overtakenAt ??= performance.now();
     return result;
+  }
+
+  #hasLostReply(): boolean {
+    const now = performance.now();
+    return [...this.#silent].some(({ overtakenAt = now }) => now - overtakenAt >= LOST_AFTER_MS);
   }
 
   async #write(client: PlantClient): Promise<void> {

@@ -185,6 +185,26 @@ describeOnPostgresql('An insert, a look-up or a check', () => {
     });
   });
 
+  it('a check replaces all connections after a lost reply, and never fails because of that', async () => {
+    await create(CREATE_TABLE);
+    await Promise.all([database.check(signal), database.page({ limit: 1 }, signal)]);
+    const before = await server.pids();
+    const giveUp = new AbortController();
+    network.loseResponses('silence');
+    // The read of the check.
+    const sent = network.requestPassed();
+    const checking = database.check(giveUp.signal);
+    await sent;
+    giveUp.abort(new Error('given up'));
+    await rejects(checking);
+    const areReplaced = async () => {
+      await database.check(signal);
+      const pids = await server.pids();
+      return !before.some((pid) => pids.includes(pid));
+    };
+    await until(areReplaced, () => 'connections from before are left');
+  });
+
   const GIVEN_UP = {
     'an insert': (giveUp: AbortSignal) => database.insert(batch({}), giveUp),
     'a look-up': (giveUp: AbortSignal) => database.committedMarks([1n], giveUp),

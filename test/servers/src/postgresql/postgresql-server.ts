@@ -82,12 +82,20 @@ export class PostgresqlServer {
 
   /** Resolves with the number of backends of a role. */
   async backends(role = 'plant_store'): Promise<number> {
-    return (await this.#pids(role)).length;
+    return (await this.pids(role)).length;
+  }
+
+  /** Resolves with the process ids of the backends of a role. */
+  async pids(role = 'plant_store'): Promise<readonly number[]> {
+    // Within a transaction, the first reading would be repeated.
+    await this.run('SELECT pg_stat_clear_snapshot()');
+    const rows = await this.rows(`SELECT pid FROM pg_stat_activity WHERE usename = '${role}'`);
+    return rows.map(({ pid }) => Number(pid));
   }
 
   /** Suspends the backends of a role, and accepts no connections, during `work`. */
   async frozen(work: () => Promise<void>, role = 'plant_store'): Promise<void> {
-    const pids = await this.#pids(role);
+    const pids = await this.pids(role);
     this.#process.freeze();
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     await work().finally(() => {
@@ -223,13 +231,6 @@ export class PostgresqlServer {
       output: 'stderr',
       options: { ...USER, cwd: this.#process.folder },
     });
-  }
-
-  async #pids(role: string): Promise<readonly number[]> {
-    // Within a transaction, the first reading would be repeated.
-    await this.run('SELECT pg_stat_clear_snapshot()');
-    const rows = await this.rows(`SELECT pid FROM pg_stat_activity WHERE usename = '${role}'`);
-    return rows.map(({ pid }) => Number(pid));
   }
 
   async #shown(name: string): Promise<string> {
