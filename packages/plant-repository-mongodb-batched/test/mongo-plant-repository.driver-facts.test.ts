@@ -6,7 +6,7 @@ import {
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
-import { type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
+import { busiestSocket, type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
 import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
@@ -71,6 +71,14 @@ describeOnMongod('A plant', () => {
     await proxied.add(plant(1n), LONG_LIMIT_MS);
     await rejects(proxied.add(plant(-1n, 'late'), LONG_LIMIT_MS), PlantIdTakenError);
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
+  });
+
+  it('is stored even if the driver writes it to a connection that has just ended', async () => {
+    const { repository: another } = open(set.uri, collection);
+    const long = plant(1n, 'x'.repeat(100_000));
+    const socket = await busiestSocket(() => another.add(long, LONG_LIMIT_MS));
+    socket.destroy();
+    await another.add(plant(2n), LONG_LIMIT_MS);
   });
 
   it('takes one insert with a time limit, and a look-up on conflict', async () => {

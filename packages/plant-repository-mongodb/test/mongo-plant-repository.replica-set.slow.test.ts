@@ -8,6 +8,8 @@ import { type Document, MongoClient } from 'mongodb';
 const ELECTION_MS = 3_000;
 /** The default of `REQUEST_DEADLINE_MS`. */
 const LIMIT_MS = 15_000;
+/** The others elect a primary only when the frozen one has not responded for about 10 s. */
+const FROZEN_LIMIT_MS = 60_000;
 
 describe('On a real mongod', () => {
   before(needsMongod);
@@ -17,6 +19,7 @@ describe('On a real mongod', () => {
     let set: ReplicaSet;
     let client: MongoClient;
     let killed: MongodServer | undefined;
+    let frozen: MongodServer | undefined;
 
     before(async () => {
       set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
@@ -31,6 +34,8 @@ describe('On a real mongod', () => {
     afterEach(async () => {
       await killed?.restart();
       killed = undefined;
+      frozen?.thaw();
+      frozen = undefined;
       await set.settled();
     });
 
@@ -38,6 +43,10 @@ describe('On a real mongod', () => {
       'is killed': async () => {
         killed = await set.primary();
         await killed.kill();
+      },
+      freezes: async () => {
+        frozen = await set.primary();
+        frozen.freeze();
       },
       'steps down': () => set.stepDown(),
     };
@@ -47,7 +56,8 @@ describe('On a real mongod', () => {
         const stores: PlantRepository[] = [1, 2].map(
           () => new MongoPlantRepository(set.uri, collection),
         );
-        const creates = new ConcurrentCreates(stores, LIMIT_MS);
+        const limitMs = name === 'freezes' ? FROZEN_LIMIT_MS : LIMIT_MS;
+        const creates = new ConcurrentCreates(stores, limitMs);
         await creates.during(failover);
         await Promise.all(stores.map((it) => it.close()));
         const options = { promoteLongs: false, readConcern: { level: 'majority' } } as const;

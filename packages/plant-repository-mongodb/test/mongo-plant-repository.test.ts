@@ -1,6 +1,6 @@
 import { match, rejects } from 'node:assert/strict';
-import { channel } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import {
@@ -12,7 +12,12 @@ import {
 } from '@plant-store/domain';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { FaultyMongod, needsMongod, ReplicaSet } from '@plant-store/test-servers/mongod';
+import {
+  busiestSocket,
+  FaultyMongod,
+  needsMongod,
+  ReplicaSet,
+} from '@plant-store/test-servers/mongod';
 import { type Document, MongoClient } from 'mongodb';
 
 const DATABASE = 'plant-store';
@@ -21,6 +26,7 @@ const PASSWORD = 's3cret';
 const LIMIT_MS = 15_000;
 // Longer than a test may take, so that an add that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
+const ENDED_WITHIN_MS = 60_000;
 /** The connections that the repository opens for inserts. */
 const POOL_SIZE = 20;
 
@@ -134,14 +140,10 @@ describe('On a real mongod', () => {
 
       it('sends an insert again that the driver wrote to a connection that had just ended', async () => {
         const plants = open(mongod.uri);
-        const sockets: Socket[] = [];
-        const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
-        channel('net.client.socket').subscribe(collect);
-        await plants.add({ ...plant(1n), name: LONG_NAME }, LIMIT_MS);
-        channel('net.client.socket').unsubscribe(collect);
-        // The other sockets watch the server.
-        const [used] = sockets.sort((a, b) => b.bytesWritten - a.bytesWritten);
-        used?.destroy();
+        const socket = await busiestSocket(() =>
+          plants.add({ ...plant(1n), name: LONG_NAME }, LIMIT_MS),
+        );
+        socket.destroy();
         await plants.add(plant(2n), LIMIT_MS);
       });
 
@@ -156,6 +158,17 @@ describe('On a real mongod', () => {
         await Promise.all(holders);
         await plants.add(plant(3n), LIMIT_MS);
         await plants.add(plant(2n), LIMIT_MS);
+      });
+
+      it('lets the process end when it is closed while it reads TLS files', async () => {
+        const script = `
+          import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+          const plants = new MongoPlantRepository('${mongod.uri}&${mongod.server.tls}');
+          plants.ready().catch(() => undefined);
+          await plants.close();`;
+        const args = ['--input-type=module', '-e', script];
+        const options = { cwd: import.meta.dirname, timeout: ENDED_WITHIN_MS };
+        await promisify(execFile)(process.execPath, args, options);
       });
     });
   });

@@ -52,20 +52,31 @@ describe('What check prints about a misconfiguration', function () {
   afterEach(stopAll);
 
   it('names the problem', async () => {
-    const cases = await misconfigurations();
-    const printed: string[][] = [];
-    // More at once would make a busy machine too slow for the time limit of a check.
-    for (let at = 0; at < cases.length; at += 8) {
-      const checks = cases.slice(at, at + 8).map(([uri]) => linesFor(uri));
-      printed.push(...(await Promise.all(checks)));
-    }
-    expect(printed).to.deep.equal(
+    const cases = misconfigurations();
+    expect(await printedFor(cases)).to.deep.equal(
       cases.map(([uri, line]) => [line.replace('<host>', hostIn(uri))]),
     );
   });
 
+  it('names the same reason with single inserts, which need a replica set', async () => {
+    const cases = misconfigurations().filter(([uri]) => hostIn(uri) !== unjournalled.host);
+    const printed = await printedFor(cases, { MONGODB_INSERTS: 'single' });
+    expect(printed.flat().map(reasonIn)).to.deep.equal(cases.map(([, line]) => reasonIn(line)));
+  });
+
+  /** Resolves with the lines that a check of each connection string prints. */
+  async function printedFor(cases: ReturnType<typeof misconfigurations>, env = {}) {
+    const printed: string[][] = [];
+    // More at once would make a busy machine too slow for the time limit of a check.
+    for (let at = 0; at < cases.length; at += 8) {
+      const checks = cases.slice(at, at + 8).map(([uri]) => linesFor(uri, env));
+      printed.push(...(await Promise.all(checks)));
+    }
+    return printed;
+  }
+
   /** Returns connection strings without their scheme, by their problem. */
-  function misconfigurations() {
+  function misconfigurations(): readonly (readonly [uri: string, line: string])[] {
     const { host, password, tls } = secure;
     const { host: plain } = unjournalled;
     const key = (file: string) => `&tlsCertificateKeyFile=${encodeURIComponent(file)}`;
@@ -121,16 +132,20 @@ describe('What check prints about a misconfiguration', function () {
         `${uninitiated.host}/`,
         'the database at <host> accepts no plants (the replica set is not initiated: run rs.initiate())',
       ],
-    ] as const;
+    ];
   }
 });
 
 const hostIn = (uri: string) => /^(?:[^/]*@)?([^/]+)/.exec(uri)?.[1] ?? '';
 
+/** The part in brackets, or after the colon. */
+const reasonIn = (line: string) =>
+  /^(?:the database at [^(]*\((.*)\)|plants are refused: (.*))$/.exec(line)?.slice(1).join('');
+
 /** Resolves with what a check prints about a connection string. */
-async function linesFor(uri: string): Promise<string[]> {
+async function linesFor(uri: string, more: NodeJS.ProcessEnv): Promise<string[]> {
   const env = { MONGODB_URI: `mongodb://${uri}`, MONGODB_COLLECTION: CAPPED, ACCESS_TOKEN_SHA256 };
-  const { code, out, err } = await result(['check'], env);
+  const { code, out, err } = await result(['check'], { ...env, ...more });
   expect(code, uri).to.equal(1);
   expect(out + err, uri).not.to.match(PASSWORD);
   return [...(out + err).matchAll(/MONGODB_URI: (.*)$/gm)].map(([, line = '']) => line);

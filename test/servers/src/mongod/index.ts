@@ -1,3 +1,4 @@
+export { busiestSocket } from './busiest-socket.js';
 export { FaultyMongod } from './faulty-mongod.js';
 export { findMongod, needsMongod } from './find-mongod.js';
 export { MongodServer, type ServerOptions } from './mongod-server.js';
