@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Browser, launchChromium } from '@plant-store/test-servers/programs';
 import type { Service } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
+import { read } from '../support/root.js';
 import { freshId, TOKEN } from './support/requests.js';
 import { startService } from './support/service.js';
 
@@ -27,6 +28,18 @@ const WRAPPERS: Readonly<Record<string, string>> = {
   })`,
 };
 
+/** The path of the client, in the project and on the server of the page. */
+const CLIENT = '/examples/clients/javascript/plant-store-client.js';
+
+/** A program of a page, which imports the client and creates a plant twice. */
+const CREATE_TWICE = `async ([client, address, token]) => {
+  const { newPlantId, PlantStoreClient } = await import(client);
+  const plants = new PlantStoreClient(address, token);
+  const plant = { id: newPlantId(), name: 'Monstera' };
+  await plants.create(plant);
+  return plants.create(plant).catch(({ name, error, requestId }) => [name, error, requestId !== undefined]);
+}`;
+
 describe('A page of a listed origin in Chromium', function () {
   this.timeout(60_000);
 
@@ -38,8 +51,9 @@ describe('A page of a listed origin in Chromium', function () {
 
   before(async function () {
     browser = await launchChromium(this);
-    pages = createServer((_, response) => {
-      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Nursery</title>');
+    pages = createServer(({ url }, response) => {
+      if (url === CLIENT) response.setHeader('Content-Type', 'text/javascript').end(read(CLIENT));
+      else response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Nursery');
     }).listen(0, '127.0.0.1');
     await once(pages, 'listening');
     origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
@@ -66,9 +80,15 @@ describe('A page of a listed origin in Chromium', function () {
         token: TOKEN,
         body: `{"id":${freshId()},"name":"Monstera"}`,
       });
-      const read = await page.evaluate(`(${program})(${call})`);
-      expect(read).to.deep.equal([200, '{"name":"Monstera"}', true]);
+      const received = await page.evaluate(`(${program})(${call})`);
+      expect(received).to.deep.equal([200, '{"name":"Monstera"}', true]);
       expect(await (await sent).headerValue('cookie')).to.equal('balancer=a');
     });
   }
+
+  it('creates a plant with the JavaScript client, and reads its errors', async () => {
+    const given = JSON.stringify([CLIENT, `http://127.0.0.1:${service.port}`, TOKEN]);
+    const taken = ['PlantIdTakenError', 4006, true];
+    expect(await page.evaluate(`(${CREATE_TWICE})(${given})`)).to.deep.equal(taken);
+  });
 });

@@ -35,7 +35,7 @@
 
 const MAX_RETRY_AFTER_S = 60;
 
-/** Errors of Node.js and undici that come before a request is sent. */
+/** Errors of Node.js and Bun that come before a request is sent. Browsers and Deno do not tell. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 /** A create failed. The subclass says what to do; the message is for people. */
@@ -203,8 +203,9 @@ function failureOf({ status, headers }, members, name) {
   if (status === 200 && members.name === name) return undefined;
   // Only the service's failures have a number. Another comes from a proxy.
   const error = typeof members.error === 'number' ? members.error : undefined;
-  const message =
-    error === undefined ? `unexpected response with status ${status}` : members.message;
+  // Browsers hide the status of a redirect.
+  const unexpected = `unexpected response with status ${status || '3xx'}`;
+  const message = error === undefined ? unexpected : members.message;
   const requestId = headers.get('X-Request-Id') ?? undefined;
   // A proxy may send a date, which is not a number.
   const seconds = Number(headers.get('Retry-After')) || 0;

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import http.client
 import json
@@ -240,11 +241,9 @@ class PlantStoreClient:
 
 
 def _shut_down(sock: socket.socket) -> None:
-    try:
-        # TLS has a method of its own, which waits for a read that another thread has begun.
+    with contextlib.suppress(OSError):  # it has ended
+        # The method of a TLS socket would let another thread go on reading without TLS.
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
-    except OSError:
-        pass  # it has ended
 
 
 def _is_dropped(connection: Connection) -> bool:
