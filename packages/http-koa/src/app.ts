@@ -5,7 +5,7 @@ import { type Admit, authorize } from './create-plant/authorize.js';
 import { createPlant } from './create-plant/create-plant.js';
 import { readBody } from './create-plant/read-body.js';
 import type { DescriptionOptions } from './docs/openapi-description.js';
-import { addDocs } from './docs/serve-docs.js';
+import { addDocs, addHome } from './docs/serve-docs.js';
 import { addHealth } from './health-routes.js';
 import { Koa, newRouter } from './koa.js';
 import { plainPath, positiveInteger } from './options.js';
@@ -57,6 +57,7 @@ export function createApp(
   const [creates, others] = [newRouter(), newRouter()];
   addCreatePlant(creates, dependencies, options);
   addOthers(others, dependencies, options);
+  if (options.docs !== false) addHome(others, options);
   app.use(creates.routes());
   app.use(others.routes());
   app.use(pathNotFound);

@@ -54,7 +54,10 @@ describe('The start of the service', () => {
       'curl .*',
     ];
     expect(service.out).to.match(new RegExp(`^${lines.join('\n')}\n$`));
-    expect((await fetch(`${address}/docs`)).status).to.equal(200);
+    for (const path of ['/', '/docs']) {
+      const page = await (await fetch(`${address}${path}`)).text();
+      expect(page, path).to.match(/^<!doctype html>[\s\S]*<title>Plant Store/);
+    }
   });
 
   it('prints JSON with the token and command if LOG_FORMAT=json', async () => {
@@ -90,7 +93,9 @@ describe('The start of the service', () => {
     expect(first.curl).to.include(`${first.address}/store/plants `);
     expect(first.service.out).to.match(new RegExp(`^Metrics: ${ADDRESS}\\/metrics$`, 'm'));
     expect(first.service.out).not.to.include('Docs:');
-    expect((await fetch(`${first.address}/store/docs`)).status).to.equal(404);
+    for (const path of ['/', '/store/docs']) {
+      expect((await fetch(`${first.address}${path}`)).status).to.equal(404);
+    }
     expect(first.token).not.to.equal(second.token);
   });
 

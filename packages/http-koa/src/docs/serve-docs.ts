@@ -27,16 +27,11 @@ type Source = () => string | Buffer | Promise<string | Buffer>;
 /** Adds the OpenAPI description and the docs pages. Each is read or made at its first request. */
 export function addDocs(router: Router, options: DescriptionOptions): void {
   const description = () => openApiDescription(options);
-  // Its references are relative, because a proxy may serve all this below a path that it strips.
-  const page = (root: './' | '../') => async () =>
-    `${await staticFile('docs.html')}`
-      .replace('{base_path}', options.basePath ?? '')
-      .replaceAll('{root}', root);
   const documents = {
     '/openapi.json': document(JSON_TYPE, () => JSON.stringify(description(), null, 2)),
     '/openapi.yaml': document('application/yaml', () => toYaml(description())),
-    '/docs': document(HTML, page('./')),
-    '/docs/': document(HTML, page('../')),
+    '/docs': document(HTML, page('./', options)),
+    '/docs/': document(HTML, page('../', options)),
     '/docs/docs.css': document(CSS, () => staticFile('docs.css')),
     '/docs/docs.js': document(SCRIPT, () => staticFile('docs.js')),
     '/docs/plant.svg': document('image/svg+xml', () => staticFile('plant.svg')),
@@ -48,6 +43,17 @@ export function addDocs(router: Router, options: DescriptionOptions): void {
   for (const [path, serve] of Object.entries(documents)) {
     router.get(path, serve).all(path, allow('HEAD, GET'));
   }
+}
+
+/** Shows the docs page to browsers that open the root. Other methods have no such path. */
+export function addHome(router: Router, options: DescriptionOptions): void {
+  router.get('/', document(HTML, page('./', options)));
+}
+
+/** Its references are relative, because a proxy may serve all this below a path that it strips. */
+function page(root: './' | '../', { basePath = '' }: DescriptionOptions): Source {
+  return async () =>
+    `${await staticFile('docs.html')}`.replace('{base_path}', basePath).replaceAll('{root}', root);
 }
 
 /** Resolves with a value as YAML 1.2. */
