@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { CreatePlant } from '@plant-store/domain';
-import { createApp } from '@plant-store/http-koa';
+import { createApp, type HttpObserver, refuseWith } from '@plant-store/http-koa';
 import { createServer } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -9,19 +9,22 @@ const plants = new MemoryPlantRepository();
 const token = newToken();
 const tokens = new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]);
 
+const observer: HttpObserver = {
+  begun() {},
+  ended() {},
+  failed: (failure) => process.emitWarning(`${failure.cause}`),
+};
+
 const app = createApp({
   createPlant: new CreatePlant(tokens, plants),
   ready: async () => {
     await Promise.all([plants.ready(), tokens.ready()]);
   },
-  observer: {
-    begun() {},
-    ended() {},
-    failed: (failure) => process.emitWarning(`${failure.cause}`),
-  },
+  observer,
 });
 
-const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
+const server = createServer(app.callback(), { refuse: refuseWith(observer) });
+server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${JSON.stringify({ port, token })}\n`);
 });
