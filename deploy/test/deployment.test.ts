@@ -6,12 +6,7 @@ import { parse } from 'yaml';
 import { withReal } from '../../test/documents/support/snippet.js';
 import { read, root, temporaryFolder } from '../../test/support/root.js';
 import { findChecker } from './support/checkers.js';
-import {
-  documentedDefaults,
-  FREE_ADDRESSES,
-  gracePeriod,
-  longestStop,
-} from './support/documented-settings.js';
+import { documentedDefaults, FREE_ADDRESSES, gracePeriod } from './support/documented-settings.js';
 
 const { endAll, serve } = ownProcesses();
 
@@ -77,7 +72,7 @@ describe('The compose file', () => {
 describe('The default time to stop', () => {
   it('is the time in docs/deploying.md and in the container commands', () => {
     const deploying = read('docs/deploying.md');
-    expect(deploying).to.include(`\`REQUEST_DEADLINE_MS\` together: ${longestStop()} s by default`);
+    expect(deploying).to.include(`: ${gracePeriod()} s by default`);
     expect(deploying).to.include(`--stop-timeout ${gracePeriod()} `);
     expect(read('.github/workflows/ci.yml')).to.include(`docker stop --time ${gracePeriod()} `);
   });

@@ -17,6 +17,11 @@ const { endAll, serve } = ownProcesses();
 const folder = join(root, 'deploy/kubernetes');
 const deploying = read('docs/deploying.md');
 const COMPONENTS = readdirSync(join(folder, 'components'));
+/** What an operator reads: the page, and what each component says to do first. */
+const instructions = [
+  deploying,
+  ...COMPONENTS.map((it) => read(`deploy/kubernetes/components/${it}/kustomization.yaml`)),
+].join('');
 /** Each overlay: the first one as it is, the other one with every component. */
 const OVERLAYS = { 'static-tokens': [], oidc: COMPONENTS } as const;
 type Overlay = keyof typeof OVERLAYS;
@@ -120,19 +125,19 @@ describe('The Kubernetes manifests', function () {
       ]);
     });
 
-    it(`${title} contains no secret; the service reads the ones in docs/deploying.md`, () => {
+    it(`${title} contains no secret; the service reads the ones that an operator creates`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
       expect(deploying).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);
       for (const { secretName } of built[title].spec('Ingress')?.tls ?? []) {
-        expect(deploying).to.include(`secret tls ${secretName} `);
+        expect(instructions).to.include(`secret tls ${secretName} `);
       }
       const paths: string[] = [];
       for (const { name, secret, configMap } of pod.volumes) {
         const mount = container.volumeMounts.find((it: { name: string }) => it.name === name);
         const kind = secret ? `secret generic ${secret.secretName}` : `configmap ${configMap.name}`;
         for (const { key, path } of (secret ?? configMap).items) {
-          expect(deploying).to.match(new RegExp(`${kind} [^;]*--from-file=${key}=`));
+          expect(instructions).to.match(new RegExp(`${kind} [^;]*--from-file=${key}=`));
           paths.push(`${mount?.mountPath}/${path}`);
         }
       }

@@ -18,12 +18,9 @@ export const FREE_ADDRESSES = {
   MANAGEMENT_PORT: '0',
 };
 
-/** Returns the longest duration of a stop with these variables set, in seconds. */
-export function longestStop(env: Readonly<Record<string, string>> = {}): number {
+/** Returns how long an orchestrator must wait at least before it kills the service with these variables, in seconds. */
+export function gracePeriod(env: Readonly<Record<string, string>> = {}): number {
   return ['SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'REQUEST_DEADLINE_MS']
     .map((name) => Number(env[name] ?? documentedDefaults.get(name)) / 1000)
-    .reduce((sum, part) => sum + part);
+    .reduce((sum, part) => sum + part, 5);
 }
-
-/** Returns how long an orchestrator must wait at least before it kills the service, in seconds. */
-export const gracePeriod: typeof longestStop = (env) => longestStop(env) + 5;
