@@ -47,7 +47,7 @@ export class VerifiedClients extends Map<string, { client: Client; until: number
 /** The keys of an issuer, fetched regularly and for tokens of unknown keys. Trusted for an hour, even if later fetches fail. */
 export class IssuerKeys {
   /** A new map whenever the keys have changed. */
-  verified = new VerifiedClients();
+  #verified = new VerifiedClients();
   readonly #clock: Clock;
   readonly #observer: TokenObserver;
   readonly #closing: AbortSignal;
@@ -75,6 +75,11 @@ export class IssuerKeys {
     this.#closing = closing;
     closing.addEventListener('abort', () => this.#abort.abort(closing.reason));
     this.#fetchRegularly();
+  }
+
+  /** The clients of tokens that were verified with the present keys. */
+  get verified(): VerifiedClients {
+    return this.#verified;
   }
 
   get areTrusted(): boolean {
@@ -158,7 +163,7 @@ export class IssuerKeys {
     });
     const json = JSON.stringify(loaded);
     if (json !== this.#json) {
-      this.verified = new VerifiedClients();
+      this.#verified = new VerifiedClients();
       this.#keys = createLocalJWKSet(loaded);
       this.#json = json;
     }

@@ -7,7 +7,6 @@ import {
   openSync,
   readFileSync,
   writeFile,
-  writeFileSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -73,9 +72,6 @@ export function readerOf(path: string): Readable {
   return isPipe ? new Socket({ fd, readable: true }) : createReadStream(path, { fd });
 }
 
-/** Texts shorter than this are written synchronously, which is faster than waiting for a thread. */
-const LONG = 2 ** 16;
-
 /** Returns a function that resolves when all is written: `process.stdout` loses the rest of a write to a full disk. */
 export function writerTo(stdout: Output): (text: string) => Promise<void> {
   const { fd } = stdout;
@@ -85,7 +81,7 @@ export function writerTo(stdout: Output): (text: string) => Promise<void> {
     );
   }
   const writeAll = promisify<number, string>(writeFile);
-  return async (text) => (text.length < LONG ? writeFileSync(fd, text) : writeAll(fd, text));
+  return (text) => writeAll(fd, text);
 }
 
 /** Returns how many files the process may open, which Linux shows. */
