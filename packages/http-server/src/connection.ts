@@ -131,12 +131,7 @@ export class Connection {
    * the end of this turn of the event loop. So no other connection is read in this turn.
    */
   #cutOff(): void {
-    const { stackTraceLimit } = Error;
-    // Node.js creates an error for each of these requests. Their stack traces would take two thirds of the CPU time.
-    this.#socket
-      .prependOnceListener('close', () => (Error.stackTraceLimit = 0))
-      .once('close', () => (Error.stackTraceLimit = stackTraceLimit))
-      .destroy();
+    this.#socket.destroy();
     this.#shared.pauseReading();
   }
 }

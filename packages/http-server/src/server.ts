@@ -86,7 +86,8 @@ export function createServer(
    */
   async function serve(request: ArrivingRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.get(request.socket);
-    if (!connection?.isOpen) return abandon(request, response);
+    // Node.js parses whatever it has read before a connection is closed.
+    if (!connection?.isOpen) return;
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) connection.closeAfter(response);
     const mayBegin = await connection.enqueue(response);
@@ -122,16 +123,6 @@ export function createServer(
       return drain(server, connections, turn, timeLimitMs);
     },
   });
-}
-
-/**
- * Leaves out a request that Node.js has parsed after its connection was closed. There may be thousands after a cut-off, and
- * Node.js would destroy each of these requests and responses, which doubles the CPU time of cutting off. Those that already
- * wait are few: Node.js destroys them.
- */
-function abandon(request: ArrivingRequest, response: LingeringResponse): void {
-  request.destroyed = true;
-  response.destroyed = true;
 }
 
 /** Reads none of these until this turn of the event loop is over. */
