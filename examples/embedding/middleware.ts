@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import cors from '@koa/cors';
 import { type Client, CreatePlant } from '@plant-store/domain';
-import { HttpError, plantStoreRoutes } from '@plant-store/http-koa';
+import { HttpError, type HttpObserver, plantStoreRoutes, refuseWith } from '@plant-store/http-koa';
 import { createServer } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -23,6 +23,11 @@ function admit({ name }: Client): void {
 }
 
 const token = newToken();
+const observer: HttpObserver = {
+  begun() {},
+  ended() {},
+  failed: ({ cause }) => process.stderr.write(`${cause}\n`),
+};
 const routes = plantStoreRoutes({
   createPlant: new CreatePlant(
     new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
@@ -30,7 +35,7 @@ const routes = plantStoreRoutes({
   ),
   admit,
   ready: async () => {},
-  observer: { begun() {}, ended() {}, failed: ({ cause }) => process.stderr.write(`${cause}\n`) },
+  observer,
 });
 
 const app = new Koa()
@@ -38,7 +43,8 @@ const app = new Koa()
   .use(cors({ origin: 'https://nursery.example' }))
   .use(routes);
 
-const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
+const server = createServer(app.callback(), { refuse: refuseWith(observer) });
+server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${JSON.stringify({ port, token })}\n`);
 });

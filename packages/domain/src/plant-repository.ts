@@ -60,10 +60,10 @@ export interface PlantRepository {
    * - You decide whether to retry. If you do, and an earlier attempt of the same call wrote the plant, resolve. Recognise
    *   it by something unique to the call, because another call may write the same content.
    * - Support at least 100 concurrent calls. A call that finds every connection busy waits for one. If you limit the
-   *   waiting calls, reject any further call at once, as unavailable.
+   *   waiting calls, reject any further call immediately, as unavailable.
    *
    * @param timeLimitMs Milliseconds within which the call settles; may be fractional. A call that is unfinished by then
-   *   rejects as unavailable or unknown, whichever is true. With 0 or less, it rejects at once as unavailable.
+   *   rejects as unavailable or unknown, whichever is true. With 0 or less, it rejects immediately as unavailable.
    */
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
@@ -76,7 +76,7 @@ export interface PlantRepository {
 
   /**
    * Waits for calls in progress to settle, each within its time limit, then releases all resources. An `add` that has
-   * sent nothing may reject as unavailable at once. Settles within 3 seconds after the last call, whatever the database
+   * sent nothing may reject as unavailable immediately. Settles within 3 seconds after the last call, whatever the database
    * does. Idempotent. After this, `add` and `ready` reject as unavailable.
    */
   close(): Promise<void>;

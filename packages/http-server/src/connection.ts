@@ -1,12 +1,34 @@
 import type { Socket } from 'node:net';
-
+import type { ArrivingRequest } from './arriving-request.js';
 import type { EventLoopTurn } from './event-loop-turn.js';
 import type { LingeringResponse } from './lingering-response.js';
 import { type RequestError, requestErrorOf } from './request-error.js';
-import { type WaitingWeight, weightOf } from './waiting-weight.js';
 
 /** How long a client may take to read the response to invalid HTTP before its connection is cut off. */
 const CLOSE_GRACE_MS = 500;
+
+/** The maximum number of requests that wait on one connection. */
+const MAX_WAITING = 250;
+/** While more than this wait on all connections, each may have only a few. */
+const MAX_WAITING_ON_ALL = 1000;
+const FEW = 10;
+/** A waiting request takes 2 KB of memory, and as much again for this many headers: then it weighs 2, and so on. */
+const HEADERS_OF_ONE = 50;
+
+/** Bounds the memory of the requests that wait for earlier responses, on all connections of a server. */
+export class WaitingWeight {
+  #onAll = 0;
+
+  /** Adds the weight of a request that begins to wait, or subtracts it when it no longer waits. */
+  add(weight: number): void {
+    this.#onAll += weight;
+  }
+
+  /** The weight that may wait on each connection now. */
+  get maxOnEach(): number {
+    return this.#onAll > MAX_WAITING_ON_ALL ? FEW : MAX_WAITING;
+  }
+}
 
 /** What the connections of a server share. */
 export interface SharedState {
@@ -18,8 +40,8 @@ export interface SharedState {
 
 /**
  * One connection: the responses it owes, the requests that wait for them, and the ways in which it is closed. Others close
- * it too: `LingeringResponse` after a request whose body was not read, `drain` at its time limit, and Node.js when it is idle for too long
- * or when the client asks for it.
+ * it too: `LingeringResponse` after a request whose body was not read, `drain` at its time limit, and Node.js when it is idle
+ * for too long or when the client asks for it.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -27,7 +49,6 @@ export class Connection {
   /** The response to the last request that was read. */
   #last: LingeringResponse | undefined;
   #waitingWeight = 0;
-  #hasFailed = false;
 
   constructor(socket: Socket, shared: SharedState) {
     this.#socket = socket;
@@ -41,17 +62,14 @@ export class Connection {
   }
 
   /**
-   * Adds the response to a request that was read. After all earlier responses and this turn of the event loop
-   * (`EventLoopTurn`), resolves with whether the request may begin: not if the connection has been closed. Node.js closes no
-   * response behind the first, so after a close, the next request resumes and does not begin, and those behind it are left
-   * to the garbage collector.
+   * Adds the response to a request that was read. Resolves after all earlier responses and this turn of the event loop
+   * (`EventLoopTurn`); the request may begin if the connection is still open. Node.js closes no response behind the first,
+   * so after a close, the next request resumes, and those behind it are left to the garbage collector.
    */
-  async enqueue(response: LingeringResponse): Promise<boolean> {
+  enqueue(response: LingeringResponse): Promise<void> {
     const earlier = this.#lastOwed;
     this.#last = response;
-    if (earlier) await this.#wait(weightOf(response.req), earlier);
-    await this.#shared.turn.whenOver();
-    return this.isOpen;
+    return earlier ? this.#wait(weightOf(response.req), earlier) : this.#shared.turn.whenOver();
   }
 
   /**
@@ -67,7 +85,7 @@ export class Connection {
     if (this.#last) this.closeAfter(this.#last);
   }
 
-  /** Closes at once, unless a response is owed: even if a part of a request has arrived. */
+  /** Closes immediately, unless a response is owed: even if a part of a request has arrived. */
   closeIfIdle(): void {
     if (!this.#lastOwed) this.#socket.destroy();
   }
@@ -86,8 +104,6 @@ export class Connection {
     const socket = this.#socket;
     // Node.js would report every further segment as another error.
     socket.pause();
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
     const failure = requestErrorOf(cause);
     const owed = this.#lastOwed;
     const isBodyArriving = this.#last?.req.complete === false;
@@ -101,6 +117,7 @@ export class Connection {
       socket.destroy();
     } else {
       if (owed) await whenSent(owed);
+      // Closed, or ended by the response to an earlier error.
       if (!this.isOpen) return;
       socket.end(textOf(failure));
       setTimeout(() => socket.destroy(), CLOSE_GRACE_MS).unref();
@@ -112,13 +129,14 @@ export class Connection {
     return this.#last?.writableFinished === false ? this.#last : undefined;
   }
 
-  /** Waits until the earlier response is sent, or cuts the connection off if too many requests wait. */
+  /** Waits until the earlier response is sent, and this turn is over, or cuts the connection off if too many requests wait. */
   async #wait(weight: number, earlier: LingeringResponse): Promise<void> {
     this.#countWaiting(weight);
     if (this.#waitingWeight > this.#shared.waitingOnAll.maxOnEach) return this.#cutOff();
     await whenSent(earlier);
     // Once it has closed, none is counted any more.
     if (this.isOpen) this.#countWaiting(-weight);
+    await this.#shared.turn.whenOver();
   }
 
   #countWaiting(weight: number): void {
@@ -127,7 +145,7 @@ export class Connection {
   }
 
   /**
-   * Closes at once. Node.js creates objects for every request it has already read, up to 5 MB in total, and keeps them until
+   * Closes immediately. Node.js creates objects for every request it has already read, up to 5 MB in total, and keeps them until
    * the end of this turn of the event loop. So no other connection is read in this turn.
    */
   #cutOff(): void {
@@ -139,4 +157,9 @@ export class Connection {
 /** Resolves when a response is sent, or its connection is closed before that. */
 function whenSent(response: LingeringResponse): Promise<void> {
   return new Promise((resolve) => void response.once('close', resolve));
+}
+
+/** Returns what a request weighs when it waits: 1, unless it has many headers. */
+function weightOf({ rawHeaders }: ArrivingRequest): number {
+  return 1 + Math.floor(rawHeaders.length / 2 / HEADERS_OF_ONE);
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Connection } from './connection.js';
 import type { EventLoopTurn } from './event-loop-turn.js';
 
@@ -17,14 +17,27 @@ export async function drain(
   const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);
   const closed = once(server, 'close');
   for (const connection of connections.values()) connection.closeAfterLast();
-  // Closing the listener resets connections that wait to be accepted.
-  await turn.whenAllAccepted(timeLimitMs / 2);
-  // The HTTP server's own `close` would cut off idle connections at once, and responses that are not read yet.
-  NetServer.prototype.close.call(server);
+  await closeListener(server, turn.whenAllAccepted(timeLimitMs / 2));
   const closingIdle = setInterval(() => {
     for (const connection of connections.values()) connection.closeIfIdle();
   }, CLOSE_IDLE_EVERY_MS);
   await closed;
   clearInterval(closingIdle);
   clearTimeout(limit);
+}
+
+/**
+ * Closes the listener once no connection waits to be accepted, because the system resets those. Until then, no request of a
+ * new connection is read: its response would let the client open another one.
+ */
+async function closeListener(server: Server, whenAllAccepted: Promise<void>): Promise<void> {
+  const accepted: Socket[] = [];
+  // Node.js begins to read a new connection in the next tick.
+  const pause = (socket: Socket) => process.nextTick(() => void accepted.push(socket.pause()));
+  server.on('connection', pause);
+  await whenAllAccepted;
+  // The HTTP server's own `close` would cut off idle connections immediately, and responses that are not read yet.
+  NetServer.prototype.close.call(server);
+  server.off('connection', pause);
+  for (const socket of accepted) socket.resume();
 }

@@ -1,8 +1,8 @@
 /** Requests wait at most this long for a burst of new connections to end. */
 const MAX_WAIT_MS = 50;
 /**
- * After this many turns without a new connection, none waits to be accepted. Requests need only one such turn: a
- * connection that they overtake is served next, but one that waits when the listener closes is reset.
+ * After this many turns without a new connection, none waits to be accepted. Requests need only one such turn: a connection
+ * that they overtake is served next, but one that waits when the listener closes is reset.
  */
 const QUIET_TURNS = 3;
 
@@ -38,7 +38,7 @@ export class EventLoopTurn {
     const until = this.#now() + timeLimitMs;
     for (let quiet = 0; quiet < QUIET_TURNS && this.#now() < until; ) {
       const before = this.#accepted;
-      await this.whenOver();
+      await new Promise(setImmediate);
       quiet = this.#accepted === before ? quiet + 1 : 0;
     }
   }

@@ -1,4 +1,5 @@
-export { type Refusal, RequestError, type RequestErrorCode } from './request-error.js';
+export type { Refusal } from './refusal.js';
+export { RequestError, type RequestErrorCode } from './request-error.js';
 export {
   createServer,
   type DrainableServer,

@@ -22,7 +22,7 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
     // As in Node.js, there may be no body, but a callback.
     const [body] = args as unknown[];
     const hasBody = Boolean(body) && typeof body !== 'function';
-    // The client receives the body at once; only the end waits.
+    // The client receives the body immediately; only the end waits.
     if (hasBody) this.write(...(args as unknown as [string]));
     this.#afterRequest(() => (hasBody ? super.end() : super.end(...args)));
     return this;

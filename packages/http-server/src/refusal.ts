@@ -1,5 +1,20 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Refusal } from './request-error.js';
+import { RequestError } from './request-error.js';
+
+/** The response to a request that is refused before its handler. The server adds `Content-Length`, `Date` and `Connection`. */
+export interface Refusal {
+  readonly status: number;
+  /** Alternating names and values. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Refuses with the message of the error as text. */
+export function plainRefusal(cause: unknown): Refusal {
+  const known = cause instanceof RequestError;
+  const { status, message } = known ? cause : { status: 500, message: 'internal error' };
+  return { status, headers: ['Content-Type', 'text/plain; charset=utf-8'], body: `${message}\n` };
+}
 
 /** Sends a refusal, unless the connection has been closed. */
 export function sendRefusal(response: ServerResponse, refusal: Refusal): void {

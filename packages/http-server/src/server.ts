@@ -6,14 +6,13 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { ArrivingRequest } from './arriving-request.js';
-import { Connection } from './connection.js';
+import { Connection, WaitingWeight } from './connection.js';
 import { drain } from './drain.js';
 import { EventLoopTurn } from './event-loop-turn.js';
 import { checkHttp, expectsContinue, MAX_HEADERS, offersUpgrade } from './http-rules.js';
 import { LingeringResponse } from './lingering-response.js';
-import { sendRefusal, textOf } from './refusal.js';
-import { plainRefusal, type Refusal, type RequestError } from './request-error.js';
-import { WaitingWeight } from './waiting-weight.js';
+import { plainRefusal, type Refusal, sendRefusal, textOf } from './refusal.js';
+import type { RequestError } from './request-error.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -26,7 +25,7 @@ export interface ServerOptions {
   /** The maximum number of open connections. The server closes any further one and emits `drop`. 10000 by default. */
   readonly maxConnections?: number;
   /**
-   * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws at once, and
+   * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws synchronously, and
    * reports it. If the headers could not be read, only the socket of the request is known. By default, a text.
    */
   readonly refuse?: (cause: unknown, request: IncomingMessage) => Refusal;
@@ -65,11 +64,11 @@ export function createServer(
   let isStopping = false;
 
   /**
-   * Serves a request that was read. Node.js would start every request at once; here, each waits for its place in the life of
+   * Serves a request that was read. Node.js would start every request immediately; here, each waits for its place in the life of
    * its connection, while Node.js reads further ones:
    *
    *     reading ─► request, as soon as its headers have arrived
-   *        │          ├─ too many wait ─► closed at once (`WaitingWeight`)
+   *        │          ├─ too many wait ─► cut off (`Connection`)
    *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.enqueue`)
    *        │             ├─ closed meanwhile ─► never begins
    *        │             ├─ refused (`checkHttp`) ─► response that closes
@@ -79,7 +78,7 @@ export function createServer(
    *        │
    *        └─ invalid HTTP or a time limit ─► reading ends (`Connection.fail`)
    *           ├─ in a body, before the end of its response ─► its request fails: a response that closes
-   *           ├─ in a body, after its response, or before any byte ─► closed at once
+   *           ├─ in a body, after its response, or before any byte ─► closed
    *           └─ elsewhere ─► all responses owed, then the failure ─► closed
    *
    * While the server stops (`drain`), the last response owed closes its connection.
@@ -90,8 +89,8 @@ export function createServer(
     if (!connection?.isOpen) return;
     // Node.js drops what it has read after an offer, so the position of the next request is unknown.
     if (isStopping || offersUpgrade(request)) connection.closeAfter(response);
-    const mayBegin = await connection.enqueue(response);
-    if (!mayBegin) return;
+    await connection.enqueue(response);
+    if (!connection.isOpen) return;
     try {
       checkHttp(request);
       if (expectsContinue(request)) request.continueThrough(response);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
-import { plainRefusal } from '../src/request-error.js';
+import { plainRefusal } from '../src/refusal.js';
 import { get, responded, responding, useLoopback } from './support/loopback.js';
 
 const CLIENTS = 120;

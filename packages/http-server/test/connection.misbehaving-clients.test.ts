@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
+import type { RequestListener, Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import type { ServerOptions } from '@plant-store/http-server';
+import type { RequestError, ServerOptions } from '@plant-store/http-server';
 import { expect } from 'chai';
+import { plainRefusal } from '../src/refusal.js';
 import {
   get,
   post,
@@ -85,13 +86,19 @@ describe('A client', () => {
     /** Starts a server on which 1,000 requests of four other clients wait until `ready` is given. */
     async function startBusy() {
       const { server, ready, socket, accepted } = await start();
+      const others = await fill(server);
+      return { server, ready, socket: socket.on('error', () => undefined), accepted, others };
+    }
+
+    /** Lets 1,000 requests of four clients wait. */
+    async function fill(server: Server) {
       let read = 0;
       server.on('request', () => (read += 1));
-      const others: { socket: Socket; accepted: Socket }[] = [];
-      while (others.length < 4) others.push(await loopback.client(server));
-      for (const other of others) other.socket.write(SLOW.repeat(251));
+      const clients: { socket: Socket; accepted: Socket }[] = [];
+      while (clients.length < 4) clients.push(await loopback.client(server));
+      for (const { socket } of clients) socket.write(SLOW.repeat(251));
       await until(() => read === 4 * 251);
-      return { ready, socket: socket.on('error', () => undefined), accepted, others };
+      return clients;
     }
 
     it('is served with ten of its own', async () => {
@@ -116,6 +123,20 @@ describe('A client', () => {
         expect(socket.bytesRead).to.equal(0);
       });
     }
+
+    it('is cut off again when others have taken the place of clients that have gone', async () => {
+      const { server, socket, accepted } = await start();
+      for (let gone = 0; gone < 20; gone += 1) {
+        const other = await loopback.client(server);
+        other.socket.write(SLOW.repeat(3));
+        await once(server, 'request');
+        other.socket.resetAndDestroy();
+        await until(() => other.accepted.closed);
+      }
+      await fill(server);
+      socket.on('error', () => undefined).write(SLOW.repeat(12));
+      await once(accepted, 'close');
+    });
 
     it('is served once the other clients have gone', async () => {
       const { ready, socket, others } = await startBusy();
@@ -174,6 +195,54 @@ describe('A client', () => {
     expect(received.match(/HTTP\/1.1 \d{3}/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(errors).to.have.length(1);
     expect(accepted.bytesRead).to.be.below(2 * SLOW.length);
+  });
+
+  it('is refused and reported once, with the cause', async () => {
+    for (const [code, sent] of [
+      ['HPE_INVALID_METHOD', 'GARBAGE\r\n\r\n'],
+      ['ERR_HTTP_REQUEST_TIMEOUT', 'GET / HTTP/1.1\r\n'],
+    ]) {
+      const causes: unknown[] = [];
+      const refuse = (cause: unknown) => {
+        causes.push(cause);
+        return plainRefusal(cause);
+      };
+      const { server, ready, socket, accepted } = await start(undefined, {
+        ...SHORT_LIMITS,
+        refuse,
+      });
+      socket.write(SLOW + sent);
+      const [error] = await once(server, 'clientError');
+      server.emit('clientError', error, accepted);
+      ready.give();
+      const response = (await socket.toArray()).join('');
+      const [failure] = causes as RequestError[];
+      expect(causes).to.have.length(1);
+      expect(response).to.include(`HTTP/1.1 ${failure?.status} `).and.include(failure?.message);
+      expect(failure?.cause).to.have.property('code', code);
+    }
+  });
+
+  it('that sends a body too late breaks off its reader, with the cause', async () => {
+    const reading = signal();
+    let broken: unknown;
+    const { socket } = await start(async (request, response) => {
+      broken = await request.toArray().catch((error) => error);
+      response.end();
+      reading.give();
+    }, SHORT_LIMITS);
+    socket.write(post('Content-Length: 9', '{'));
+    await reading.given;
+    expect(broken).to.include({ code: 'REQUEST_TIMEOUT', status: 408 });
+    expect(broken).to.have.nested.property('cause.code', 'ERR_HTTP_REQUEST_TIMEOUT');
+  });
+
+  it('that still sends its body gets a response that ends with a callback alone', async () => {
+    const ended = signal();
+    const { socket } = await start((_, response) => response.end(ended.give));
+    socket.write(post('Content-Length: 9', '{'));
+    expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 200 [\s\S]*\r\n\r\n$/);
+    await ended.given;
   });
 
   it('that sends invalid HTTP in a body gets no second response', async () => {
@@ -244,6 +313,23 @@ describe('A client', () => {
       expect(performance.now() - begun).to.be.within(990, MUCH_LATER_MS);
       ready.give();
       await Promise.all([responded(waiting.socket), responded(socket.resume(), 8), stopped]);
+    });
+
+    it('that opens a connection for each request gets a response on each that was accepted', async () => {
+      const server = await loopback.start(responding);
+      const { port } = server.address() as AddressInfo;
+      let served = 0;
+      async function request(): Promise<void> {
+        const socket = connect(port, '127.0.0.1').end(FAST);
+        await once(socket, 'data');
+        served += 1;
+        return request();
+      }
+      const clients = Promise.allSettled(Array.from({ length: 50 }, request));
+      await until(() => served > 200);
+      await server.drain(60_000);
+      const codes = (await clients).map((it) => 'reason' in it && it.reason.code);
+      expect(new Set(codes)).to.deep.equal(new Set(['ECONNREFUSED']));
     });
 
     it('that waits to be accepted gets its response', async () => {
