@@ -135,7 +135,7 @@ describe("A host's middleware", () => {
     const { app, url } = await embedding.start();
     app.use((ctx) => ctx.throw(408, 'too late'));
     expect((await create(`${url}/plants`)).status).to.equal(200);
-    expect(await errorOf(await fetch(url))).to.equal(4040);
+    expect(await errorOf(await fetch(`${url}/elsewhere`))).to.equal(4040);
   });
 
   describe('around the routes', () => {
