@@ -5,9 +5,9 @@ export const PERMISSIONS = ['create plants', 'read plants'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /**
- * The permissions of a valid token when neither the token nor the configuration lists any. The specification knows no
+ * The permissions of a valid token when neither the token nor the configuration lists any: the specification defines no
  * scopes. The default permissions include reading, because no HTTP operation needs it: whoever exports plants has the
- * database credentials anyway. Permissions for any new HTTP operation must be granted by name.
+ * database credentials anyway. Permissions for a new HTTP operation must be granted by name.
  */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = ['create plants', 'read plants'];
 

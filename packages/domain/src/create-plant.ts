@@ -14,7 +14,7 @@ export class CreatePlant {
   }
 
   /**
-   * Resolves with what the client of a token may do: create plants. So a driver can refuse a stranger before it reads a plant.
+   * Resolves with a creator for the client of a token, so that a driver can refuse a stranger before it reads a plant.
    * Rejects with `PermissionDeniedError`, or with any error of {@link TokenVerifier.verify}.
    */
   async authorize(token: string): Promise<PlantCreator> {

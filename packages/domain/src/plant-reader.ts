@@ -36,7 +36,7 @@ export interface PlantReader {
    * - The page has only plants that are stored durably: none of them can be undone.
    * - You decide whether to retry. A failover within the time limit costs time, not an error.
    *
-   * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it is rejected immediately.
+   * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it rejects immediately.
    */
   read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]>;
 }

@@ -14,7 +14,7 @@ export class ReadPlants {
   }
 
   /**
-   * Resolves with what the client of a token may do: read plants. Rejects with `PermissionDeniedError`, or with any error of
+   * Resolves with the pages that the client of a token may read. Rejects with `PermissionDeniedError`, or with any error of
    * {@link TokenVerifier.verify}.
    */
   async authorize(token: string): Promise<PlantPages> {

@@ -27,7 +27,7 @@ export class InvalidTokenError extends Error {
   }
 }
 
-/** The verifier cannot currently tell whether the token is valid; it may be. */
+/** The verifier cannot currently tell whether the token is valid. */
 export class TokenVerifierUnavailableError extends Error {
   override readonly name = 'TokenVerifierUnavailableError';
   readonly code = 'TOKEN_VERIFIER_UNAVAILABLE';

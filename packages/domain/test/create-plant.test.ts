@@ -71,7 +71,7 @@ describe('Creating a plant', () => {
     expect(calls).to.deep.equal([]);
   });
 
-  it('does not compile without a checked plant', async () => {
+  it('does not compile with a plant that newPlant has not validated', async () => {
     const creator = await recording().createPlant.authorize('gardener');
     // @ts-expect-error: a plant that was not checked by newPlant is not a NewPlant
     const unchecked = () => creator.create({ id: 1n, name: '' }, 1000);

@@ -16,7 +16,7 @@ describe('An error of the domain', () => {
   );
 
   for (const [name, DomainError] of errors) {
-    it(`has its name, and a code after its name: ${name}`, () => {
+    it(`carries its class name and the matching code: ${name}`, () => {
       const cause = new Error('why');
       const words = firstClass(DomainError)
         .name.replace(/Error$/, '')
@@ -27,7 +27,7 @@ describe('An error of the domain', () => {
     });
   }
 
-  it('about an invalid token has the reason "other" by default', () => {
+  it('has the reason "other" by default, if it is an InvalidTokenError', () => {
     expect(new domain.InvalidTokenError('no').reason).to.equal('other');
     expect(new domain.InvalidTokenError('no', { reason: 'expired' }).reason).to.equal('expired');
   });

@@ -15,7 +15,7 @@ const anyText = fc.string({
 });
 
 describe('A plant id', () => {
-  it('is a whole number in the range of int64', () => {
+  it('is valid exactly within the range of int64', () => {
     fc.assert(fc.property(anyId, isPlantId));
     expect([0n, -(2n ** 63n), 2n ** 63n - 1n].every(isPlantId)).to.equal(true);
     fc.assert(fc.property(fc.bigInt({ min: 2n ** 63n }), (value) => !isPlantId(value)));
@@ -25,7 +25,7 @@ describe('A plant id', () => {
 });
 
 describe('A new plant', () => {
-  it('has exactly the id, name and tag it was made from', () => {
+  it('has exactly the id, name and tag that it was created with', () => {
     expect(newPlant({ id: 1n, name: '', tag: '' })).to.deep.equal({ id: 1n, name: '', tag: '' });
     fc.assert(
       fc.property(anyId, anyText, anyText, (id, name, tag) => {
@@ -34,7 +34,7 @@ describe('A new plant', () => {
     );
   });
 
-  it('has no tag when it was made without one', () => {
+  it('has no tag if it was created without one', () => {
     expect(newPlant({ id: 1n, name: 'Monstera' })).to.have.all.keys('id', 'name');
     expect(newPlant({ id: 1n, name: 'Monstera', tag: undefined })).to.have.all.keys('id', 'name');
   });
@@ -51,16 +51,16 @@ describe('A new plant', () => {
   const NAME = 'name must not contain a lone surrogate';
   const TAG = 'tag must not contain a lone surrogate';
   for (const [what, fields, message] of [
-    ['id', { id: MIN_PLANT_ID - 1n, name: '' }, ID],
-    ['name', { id: 1n, name: '\uD83C' }, NAME],
-    ['tag', { id: 1n, name: '', tag: '\uDF35' }, TAG],
+    ['an invalid id', { id: MIN_PLANT_ID - 1n, name: '' }, ID],
+    ['an invalid name', { id: 1n, name: '\uD83C' }, NAME],
+    ['an invalid tag', { id: 1n, name: '', tag: '\uDF35' }, TAG],
     [
-      'field of several',
+      'several invalid fields',
       { id: MAX_PLANT_ID + 1n, name: 'a\uD800', tag: '\uDC00b' },
       `${ID}; ${NAME}; ${TAG}`,
     ],
   ] as const) {
-    it(`is refused with the rule of each invalid ${what}`, () => {
+    it(`is refused with each broken rule: ${what}`, () => {
       expect(() => newPlant(fields))
         .to.throw(InvalidNewPlantError)
         .with.property('message', message);

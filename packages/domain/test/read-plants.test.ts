@@ -37,7 +37,7 @@ function recording() {
 }
 
 describe('Reading plants', () => {
-  it('returns the page of the database, within the time limit', async () => {
+  it('passes the page request and the time limit to the reader', async () => {
     const { calls, readPlants } = recording();
     const page = { after: plant.id, limit: 7 };
     for (const token of ['reader', 'by default']) {
@@ -47,7 +47,7 @@ describe('Reading plants', () => {
     expect(calls).to.deep.equal(Array(2).fill([page, 1234]));
   });
 
-  it('refuses a client without the permission, without asking the database', async () => {
+  it('refuses a client without the permission, without calling the reader', async () => {
     const { calls, readPlants } = recording();
     await rejects(readPlants.authorize('gardener'), PermissionDeniedError);
     expect(calls).to.deep.equal([]);

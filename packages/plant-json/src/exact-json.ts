@@ -16,7 +16,7 @@ export class JsonNumber {
 
   /**
    * Returns the number exactly; `undefined` when it is not whole, or has more than 19 digits. `1.0` and `1e3` are whole
-   * (JSON Schema 2020-12, "integer"). Uses the digits only, so that `1e1000000000` costs no more than `1`.
+   * (JSON Schema 2020-12, "integer"). Uses only the digits, so that `1e1000000000` costs as little as `1`.
    */
   toWholeNumber(): bigint | undefined {
     const { text } = this;
@@ -211,7 +211,7 @@ class Parser {
     return matched;
   }
 
-  /** Skips white space, and returns whether it is followed by the character, which is skipped, too. */
+  /** Skips white space, and returns whether it is followed by the character, which is then skipped. */
   #skip(character: string): boolean {
     this.#skipSpace();
     if (this.#text[this.#at] !== character) return false;

@@ -18,7 +18,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Returns the message for a value of another kind than the rule says. */
+/** Returns the message for a value whose kind breaks the rule. */
 const butFound =
   (rule: string) =>
   ({ input }: { readonly input: unknown }) =>

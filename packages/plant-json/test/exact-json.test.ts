@@ -26,7 +26,7 @@ describe('Exact JSON', () => {
     );
   });
 
-  it('refuses each beginning of a text, and reads nothing that JSON.parse refuses', () => {
+  it('refuses every truncated text, and every text that JSON.parse refuses', () => {
     const whole = '{"id":-1.5e+1,"name":"\\u0041\\n","x":[true,null,{}]}';
     for (let end = 0; end < whole.length; end += 1) {
       expect(() => parse(whole.slice(0, end))).to.throw(InvalidJsonError);
@@ -90,7 +90,7 @@ describe('Exact JSON', () => {
     "expected ',' or ']'": ['[1', '[1}', '[1 2]'],
   };
   for (const [rule, texts] of Object.entries(refused)) {
-    it(`says: ${rule}`, () => {
+    it(`names the broken rule: ${rule}`, () => {
       for (const text of texts) {
         expect(() => parseJson(Buffer.from(text)), JSON.stringify(text))
           .to.throw()
@@ -105,7 +105,7 @@ describe('Exact JSON', () => {
     expect(() => parse(`[[],${'['.repeat(32)}`)).to.throw('nested more than 32 levels deep');
   });
 
-  it('allows four kinds of white space around tokens, only spaces in strings', () => {
+  it('allows four kinds of white space around tokens, but only spaces in strings', () => {
     const parts = ['{', '"a"', ':', '[', '1', ',', 'true', ']', ',', '"b"', ':', '{', '}', '}'];
     const value = parse(`${SPACE}${parts.join(SPACE)}${SPACE}`);
     expect(rounded(value)).to.deep.equal({ a: [1, true], b: {} });
@@ -139,7 +139,7 @@ describe('The whole number of a JSON number', () => {
     );
   });
 
-  it('is exact at the ends of int64', () => {
+  it('is exact at the limits of int64', () => {
     expect(whole('9223372036854775807')).to.equal(2n ** 63n - 1n);
     expect(whole('-9223372036854775808')).to.equal(-(2n ** 63n));
     expect(whole('922337203685477580.7e1')).to.equal(2n ** 63n - 1n);

@@ -11,7 +11,7 @@ const OTHERS = [
 ];
 
 describe('The failures of a create', () => {
-  it('include every other error of the domain', () => {
+  it('include every error of the domain that a create can cause', () => {
     const codes = Object.values<unknown>(domain)
       .filter((it) => typeof it === 'function' && it.prototype instanceof Error)
       .map((DomainError) => new (DomainError as new () => { code: string })().code);

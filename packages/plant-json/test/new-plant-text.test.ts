@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 
 describe('A plant as text', () => {
-  it('has its members in order, and no tag if it lacks one', () => {
+  it('lists the members in order, and omits an absent tag', () => {
     expect(newPlantText(newPlant({ id: 9007199254740993n, name: 'a"b\0' }))).to.equal(
       '{"id":9007199254740993,"name":"a\\"b\\u0000"}',
     );
@@ -13,7 +13,7 @@ describe('A plant as text', () => {
     );
   });
 
-  it('is one line, and is read as the same plant', () => {
+  it('is one line that parses back to the same plant', () => {
     const read = newPlantParser('the line');
     const unit = fc.nat(0x10ffff).map((it) => String.fromCodePoint(it).toWellFormed());
     const text = fc.string({ unit });

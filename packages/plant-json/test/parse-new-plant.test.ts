@@ -6,7 +6,7 @@ const read = (text: string) => parseNewPlant(Buffer.from(text));
 
 const ID = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
 
-describe('Reading a NewPlant', () => {
+describe('Parsing a NewPlant', () => {
   it('keeps every digit of the id, and ignores other properties', () => {
     expect(read('{"id":9007199254740993,"name":"Monstera","x":[1]}')).to.deep.equal({
       id: 9007199254740993n,

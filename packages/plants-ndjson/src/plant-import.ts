@@ -36,7 +36,7 @@ export interface PlantImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Two halves are in progress, which fill four batches of 1,000 plants. More lines would only use more memory. */
+/** Two halves are in progress: enough to fill the batches of a store. More lines would only use more memory. */
 const HALF_LINES = 2_000;
 /** A larger line counts as several, which limits the memory. */
 const LINE_BYTES = 2 ** 14;
@@ -117,7 +117,7 @@ export class PlantImport {
         places -= Math.max(1, line.bytes.length / LINE_BYTES);
         if (places > 0) continue;
         await firstHalf;
-        // Without this, lines that are rejected at once would hold up signals and timers.
+        // Without this, lines that are rejected immediately would hold up signals and timers.
         await setImmediate();
         [firstHalf, places] = [accounted, HALF_LINES];
       }
@@ -129,7 +129,7 @@ export class PlantImport {
     return last;
   }
 
-  /** Starts to create the plant of a line at once. Resolves when the line is accounted for, after those `before` it. */
+  /** Starts to create the plant of a line immediately. Resolves when the line is accounted for, after those `before` it. */
   async #import(line: Line, before: Promise<void>): Promise<void> {
     const settled = this.#settled;
     const created = await this.#create(line).catch((cause: unknown) => ({ cause }));

@@ -10,7 +10,7 @@ const LINE_FEED = 0x0a;
 
 /**
  * Yields lines that end with LF or with the input; one that exceeds the limit, as soon as it does. The CR of a CRLF
- * belongs to its line. Keeps no more than one line of the maximum length in memory.
+ * belongs to its line. Keeps at most one line of the maximum length in memory.
  *
  * @param limit The maximum length of a line in bytes, without its line feed.
  */
@@ -22,36 +22,42 @@ export async function* readLines(
   let begun: Buffer[] | undefined = [];
   let size = 0;
   let number = 0;
-  /** Adds a part to the line. Returns the line if this part ends it, or makes it exceed the limit. */
-  const add = (part: Buffer, isEnd: boolean): Line | undefined => {
-    const parts = begun;
-    if (isEnd) begun = [];
-    if (parts === undefined) return undefined;
-    size += part.length;
-    if (part.length > 0) parts.push(part);
+  const lineOf = (parts: readonly Buffer[]): Line => {
+    const [first, ...others] = parts;
+    const whole = first && others.length === 0 ? first : Buffer.concat(parts);
     const exceedsLimit = size > limit;
-    if (!isEnd && !exceedsLimit) return undefined;
-    const whole = parts.length === 1 ? (parts[0] ?? part) : Buffer.concat(parts);
     size = 0;
     number += 1;
-    if (!isEnd) begun = undefined;
-    return {
-      number,
-      bytes: exceedsLimit ? Buffer.from(whole.subarray(0, limit)) : whole,
-      exceedsLimit,
-    };
+    const bytes = exceedsLimit ? Buffer.from(whole.subarray(0, limit)) : whole;
+    return { number, bytes, exceedsLimit };
+  };
+  /** Adds a part to the line. Returns the line if this part makes it exceed the limit. */
+  const add = (part: Buffer): Line | undefined => {
+    if (begun === undefined) return undefined;
+    size += part.length;
+    if (part.length > 0) begun.push(part);
+    if (size <= limit) return undefined;
+    const line = lineOf(begun);
+    begun = undefined;
+    return line;
+  };
+  /** Adds the last part of the line. Returns the line unless {@link add} has returned it before. */
+  const end = (part: Buffer): Line | undefined => {
+    const line = add(part) ?? (begun && lineOf(begun));
+    begun = [];
+    return line;
   };
   for await (const part of input) {
     const chunk = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
     let from = 0;
     for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
-      const line = add(chunk.subarray(from, at), true);
+      const line = end(chunk.subarray(from, at));
       if (line) yield line;
       from = at + 1;
     }
-    const line = add(chunk.subarray(from), false);
+    const line = add(chunk.subarray(from));
     if (line) yield line;
   }
-  const line = size > 0 ? add(Buffer.alloc(0), true) : undefined;
+  const line = size > 0 ? end(Buffer.alloc(0)) : undefined;
   if (line) yield line;
 }

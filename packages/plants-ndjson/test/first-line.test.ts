@@ -22,7 +22,7 @@ describe('The first line of an input', () => {
     ['two objects', `${PLANT} ${PLANT}`, 'not JSON'],
     ['another encoding', Buffer.from('{"id":1,"name":"é"}', 'latin1'), 'not JSON'],
   ] as const) {
-    it(`is refused if it is ${what}: ${kind}`, () => {
+    it(`is refused as ${kind}: ${what}`, () => {
       expect(() => expectObject(line(content))).to.throw(NotNdjsonError, `the input is ${kind}:`);
     });
   }
@@ -34,7 +34,7 @@ describe('The first line of an input', () => {
     ['an object that the service refuses', '{"id":1,"id":1,"name":"\\ud800"}', false],
     ['the beginning of an object beyond the limit', LARGE, true],
   ] as const) {
-    it(`is accepted if it is ${what}`, () => {
+    it(`is accepted: ${what}`, () => {
       expectObject(line(content, exceedsLimit));
     });
   }

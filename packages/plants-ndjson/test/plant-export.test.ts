@@ -78,7 +78,7 @@ describe('An export', () => {
     await pages.return(undefined);
   });
 
-  it('keeps no page that was written', async () => {
+  it('releases each page once it is written', async () => {
     const pages: WeakRef<object>[] = [];
     const ofOne: PlantReader = {
       async read({ after }) {
@@ -120,7 +120,7 @@ describe('An export', () => {
     expect(await pages.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('ends at a page that cannot be read, with no rejection unhandled', async () => {
+  it('fails at a page that cannot be read, and leaves no rejection unhandled', async () => {
     const outage = new StoreUnavailableError('gone');
     const failing = afterFirstPage(() => Promise.reject(outage));
     const pages = exportFrom(failing);

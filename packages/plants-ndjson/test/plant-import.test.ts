@@ -124,53 +124,53 @@ describe('An import', () => {
   });
 
   it('skips a byte order mark only at the beginning', async () => {
-    const it = importInto();
-    await it.run(`\ufeff${line(1)}\ufeff${line(2)}`);
-    expect(it.outcomes()).to.deep.equal({ stored: 1, 4004: 1 });
+    const tested = importInto();
+    await tested.run(`\ufeff${line(1)}\ufeff${line(2)}`);
+    expect(tested.outcomes()).to.deep.equal({ stored: 1, 4004: 1 });
   });
 
   const SPACED = `\n${line(1)}\r\n \t \r\n\r\r\n${line(2)}`;
   for (const [what, text, fromLine, stored, last, nextLine] of [
     ['blank lines', SPACED, 1, 2, 6, 7],
-    ['lines before its first', lines(3), 3, 1, 3, 4],
-    ['all lines of a file that ends too early', lines(3), 9, 0, 3, 9],
+    ['the lines before fromLine', lines(3), 3, 1, 3, 4],
+    ['every line of a file that ends before fromLine', lines(3), 9, 0, 3, 9],
   ] as const) {
     it(`skips and counts ${what}`, async () => {
-      const it = importInto({ fromLine });
-      expect(await it.run(text)).to.equal(last);
-      expect(it.outcomes()).to.deep.equal({ stored });
-      expect(it.nextLine()).to.equal(nextLine);
+      const tested = importInto({ fromLine });
+      expect(await tested.run(text)).to.equal(last);
+      expect(tested.outcomes()).to.deep.equal({ stored });
+      expect(tested.nextLine()).to.equal(nextLine);
     });
   }
 
   it('names the rule that a line breaks', async () => {
-    const it = importInto();
+    const tested = importInto();
     const tooLarge = line(2n ** 63n);
-    await it.run(tooLarge);
+    await tested.run(tooLarge);
     const text = tooLarge.trimEnd();
-    expect(it.rejected).to.deep.equal([{ line: 1, error: 4005, message: PLANT_ID_RULE, text }]);
+    expect(tested.rejected).to.deep.equal([{ line: 1, error: 4005, message: PLANT_ID_RULE, text }]);
   });
 
   it('stores nothing when the first line that is not blank is not an object', async () => {
-    const it = importInto();
-    await rejects(it.run(`\n[${line(1).trim()}]\n${line(2)}`), NotNdjsonError);
-    expect(it.outcomes()).to.deep.equal({ stored: 0 });
-    expect(it.rejected).to.deep.equal([]);
+    const tested = importInto();
+    await rejects(tested.run(`\n[${line(1).trim()}]\n${line(2)}`), NotNdjsonError);
+    expect(tested.outcomes()).to.deep.equal({ stored: 0 });
+    expect(tested.rejected).to.deep.equal([]);
   });
 
-  it('judges an input as soon as its first line exceeds the limit', async () => {
+  it('judges the format as soon as the first line exceeds the limit', async () => {
     async function* unending() {
       for (const _ of [1, 2]) yield Buffer.alloc(LIMIT_BYTES, '[');
       throw new Error('it was read further');
     }
-    const it = importInto();
-    await rejects(it.run(Readable.from(unending(), { highWaterMark: 1 })), NotNdjsonError);
+    const tested = importInto();
+    await rejects(tested.run(Readable.from(unending(), { highWaterMark: 1 })), NotNdjsonError);
   });
 
   it('accepts a first line that is larger than the limit', async () => {
-    const it = importInto();
-    await it.run(`{"id":3,"name":"${'x'.repeat(2 ** 17)}"}\n${line(2)}`);
-    expect(it.outcomes()).to.deep.equal({ stored: 1, 4003: 1 });
+    const tested = importInto();
+    await tested.run(`{"id":3,"name":"${'x'.repeat(2 ** 17)}"}\n${line(2)}`);
+    expect(tested.outcomes()).to.deep.equal({ stored: 1, 4003: 1 });
   });
 
   const NOT_UTF8 = 'the line is not valid JSON: it is not UTF-8';
@@ -179,25 +179,27 @@ describe('An import', () => {
     ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
   ] as const) {
     it(`reports a line that is ${what} without its text, and continues`, async () => {
-      const it = importInto();
-      await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
-      expect(it.outcomes()).to.deep.equal({ stored: 2, [error]: 1 });
-      expect(it.rejected).to.deep.equal([{ line: 2, error, message }]);
+      const tested = importInto();
+      await tested.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
+      expect(tested.outcomes()).to.deep.equal({ stored: 2, [error]: 1 });
+      expect(tested.rejected).to.deep.equal([{ line: 2, error, message }]);
     });
   }
 
   it('reports progress in line order, whichever line is stored first', async () => {
     const { add, release } = holding();
-    const it = importInto({ plants: storing(async ({ id }) => (id === 0n ? add() : undefined)) });
-    const running = it.run(lines(3));
+    const tested = importInto({
+      plants: storing(async ({ id }) => (id === 0n ? add() : undefined)),
+    });
+    const running = tested.run(lines(3));
     await new Promise(setImmediate);
-    expect(it.nextLine()).to.equal(1);
+    expect(tested.nextLine()).to.equal(1);
     release();
     expect(await running).to.equal(3);
-    expect(it.nextLine()).to.equal(4);
+    expect(tested.nextLine()).to.equal(4);
   });
 
-  it('imports many lines at once, and reads no further ahead', async () => {
+  it('imports many lines concurrently, and reads no further ahead', async () => {
     const held = holding();
     const running = importInto({ plants: storing(held.add) }).run(lines(MANY));
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
@@ -207,18 +209,18 @@ describe('An import', () => {
     expect(held.begun).to.equal(MANY);
   });
 
-  it('imports fewer lines at once when they are large', async () => {
+  it('imports fewer lines concurrently when they are large', async () => {
     const mebibyte = 2 ** 20;
     const large = Buffer.from(`{"id":1,"name":"${'x'.repeat(mebibyte)}"}\n`);
     const held = holding();
-    const it = importInto({ plants: storing(held.add), maxLineBytes: 2 * mebibyte });
-    const running = it.run(Readable.from(Array(66).fill(large)));
+    const tested = importInto({ plants: storing(held.add), maxLineBytes: 2 * mebibyte });
+    const running = tested.run(Readable.from(Array(66).fill(large)));
     while (held.begun < 64) await new Promise(setImmediate);
     for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
     expect(held.begun).to.equal(64);
     held.release();
     await running;
-    expect(it.outcomes()).to.deep.equal({ stored: 66 });
+    expect(tested.outcomes()).to.deep.equal({ stored: 66 });
   });
 
   const outage = new StoreUnavailableError('gone');
@@ -230,21 +232,21 @@ describe('An import', () => {
     ['reports an id that is taken after an outage', { stored: 0, 4006: 1 }, outage, taken],
   ] as const) {
     it(title, async () => {
-      const it = importInto({ plants: failing(...errors) });
-      await it.run(line(1));
-      expect(it.outcomes()).to.deep.equal(outcomes);
+      const tested = importInto({ plants: failing(...errors) });
+      await tested.run(line(1));
+      expect(tested.outcomes()).to.deep.equal(outcomes);
     });
   }
 
   it('reports a bug with its cause but without its message, and continues', async () => {
     const bug = new Error('secret');
     const reported: unknown[] = [];
-    const it = importInto({
+    const tested = importInto({
       plants: failing(bug),
       reject: async (...it) => void reported.push(it),
     });
-    await it.run(`${line(1)}[]\n`);
-    expect(it.outcomes()).to.deep.equal({ stored: 0, 5000: 1, 4005: 1 });
+    await tested.run(`${line(1)}[]\n`);
+    expect(tested.outcomes()).to.deep.equal({ stored: 0, 5000: 1, 4005: 1 });
     const text = line(1).trim();
     expect(reported[0]).to.deep.equal([
       { line: 1, error: 5000, message: 'internal error', text },
@@ -273,50 +275,50 @@ describe('An import', () => {
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
-    it('ends even while each line is rejected at once', async () => {
-      const it = importInto({ maxLineBytes: 1 });
-      setImmediate(it.stop);
-      await rejects(it.run(Readable.from(Array(MANY).fill(Buffer.from(lines(10))))), STOPPED);
-      expect(it.nextLine()).to.be.below(10 * MANY);
+    it('ends even while each line is rejected immediately', async () => {
+      const tested = importInto({ maxLineBytes: 1 });
+      setImmediate(tested.stop);
+      await rejects(tested.run(Readable.from(Array(MANY).fill(Buffer.from(lines(10))))), STOPPED);
+      expect(tested.nextLine()).to.be.below(10 * MANY);
     });
 
     for (const begins of [true, false]) {
       it(`ends even when no input arrives, ${begins ? 'after' : 'before'} its first line`, async () => {
         const input = new Readable({ read: () => undefined });
-        const it = importInto();
-        if (!begins) it.stop();
-        const running = rejects(it.run(input), STOPPED);
+        const tested = importInto();
+        if (!begins) tested.stop();
+        const running = rejects(tested.run(input), STOPPED);
         input.push(line(1));
         await new Promise(setImmediate);
-        it.stop();
+        tested.stop();
         await running;
-        expect(it.outcomes()).to.deep.equal({ stored: begins ? 1 : 0 });
+        expect(tested.outcomes()).to.deep.equal({ stored: begins ? 1 : 0 });
       });
     }
 
     for (const [what, isDown, outcomes, nextLine] of [
-      ['a plant is', (id: bigint) => id === 1n, { stored: 3, 5030: 1 }, 5],
+      ['one plant is', (id: bigint) => id === 1n, { stored: 3, 5030: 1 }, 5],
       ['all plants are', () => true, { stored: 0 }, 1],
     ] as const) {
-      it(`retries nothing while ${what} unavailable, and resumes at line ${nextLine}`, async () => {
+      it(`retries nothing while ${what} unavailable, and can be resumed at line ${nextLine}`, async () => {
         let attempts = 0;
         const plants = storing(async ({ id }) => {
           attempts += 1;
           if (isDown(id)) throw outage;
         });
-        const it = importInto({ plants, timeLimitMs: 60_000 });
-        const running = rejects(it.run(lines(4)), STOPPED);
+        const tested = importInto({ plants, timeLimitMs: 60_000 });
+        const running = rejects(tested.run(lines(4)), STOPPED);
         while (attempts < 4) await new Promise(setImmediate);
-        it.stop();
+        tested.stop();
         await running;
-        expect(it.outcomes()).to.deep.equal(outcomes);
-        expect(it.nextLine()).to.equal(nextLine);
+        expect(tested.outcomes()).to.deep.equal(outcomes);
+        expect(tested.nextLine()).to.equal(nextLine);
         expect(attempts).to.equal(4);
       });
     }
   });
 
-  it('ends if nothing is stored within a time limit, and is resumable', async () => {
+  it('ends if nothing is stored within the time limit, and can be resumed', async () => {
     let isDown = false;
     const stored = new Map<bigint, NewPlant>();
     const memory = new MemoryPlantRepository(stored);
@@ -342,9 +344,9 @@ describe('An import', () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
-    const it = importInto({ plants: failing(outage), timeLimitMs: 60_000 });
-    await it.run(lines(MAX_LINES)).finally(() => process.off('warning', warn));
-    expect(it.outcomes()).to.deep.equal({ stored: MAX_LINES });
+    const tested = importInto({ plants: failing(outage), timeLimitMs: 60_000 });
+    await tested.run(lines(MAX_LINES)).finally(() => process.off('warning', warn));
+    expect(tested.outcomes()).to.deep.equal({ stored: MAX_LINES });
     expect(warnings).to.deep.equal([]);
   });
 
@@ -354,11 +356,11 @@ describe('An import', () => {
   ] as const) {
     it(`rejects a line that stays unavailable while others are ${what}, and continues`, async () => {
       const plants = storing(async ({ id }) => (id === 1n ? Promise.reject(outage) : add()));
-      const it = importInto({ plants, timeLimitMs: 100 });
-      expect(await it.run(lines(MANY))).to.equal(MANY);
+      const tested = importInto({ plants, timeLimitMs: 100 });
+      expect(await tested.run(lines(MANY))).to.equal(MANY);
       const others = what === 'stored' ? { stored: MANY - 1 } : { stored: 0, 4006: MANY - 1 };
-      expect(it.outcomes()).to.deep.equal({ ...others, 5030: 1 });
-      expect(it.rejected.find(({ error }) => error === 5030)?.line).to.equal(2);
+      expect(tested.outcomes()).to.deep.equal({ ...others, 5030: 1 });
+      expect(tested.rejected.find(({ error }) => error === 5030)?.line).to.equal(2);
     });
   }
 
@@ -368,35 +370,35 @@ describe('An import', () => {
       limits.push(timeLimitMs);
       throw outage;
     });
-    const it = importInto({ plants, timeLimitMs: 500 });
-    await rejects(it.run(line(1)), outage);
-    expect(it.outcomes()).to.deep.equal({ stored: 0 });
-    expect(it.nextLine()).to.equal(1);
+    const tested = importInto({ plants, timeLimitMs: 500 });
+    await rejects(tested.run(line(1)), outage);
+    expect(tested.outcomes()).to.deep.equal({ stored: 0 });
+    expect(tested.nextLine()).to.equal(1);
     expect(limits[0]).to.be.within(1, 500);
-    // The pauses are 100, 200 and 400 ms, and longer on a busy machine: a further attempt would come after the end.
+    // The pauses double from 100 ms on, so a fifth attempt would come after the limit.
     expect(limits).to.have.lengthOf.within(2, 4);
     expect(limits.slice(1).every((limit, at) => limit < (limits[at] ?? 0))).to.equal(true);
   });
 
-  it('ends at a line that cannot be reported, and is resumable there', async () => {
+  it('ends at a line that cannot be reported, and can be resumed there', async () => {
     const full = new Error('no space left');
     const plants = storing(async ({ id }) => {
       if (id !== 1n) throw outage;
     });
-    const it = importInto({ plants, timeLimitMs: 60_000, reject: () => Promise.reject(full) });
-    await rejects(it.run(Readable.from(endless(`${line(1)}[]\n`))), full);
-    expect(it.nextLine()).to.equal(2);
-    expect(it.outcomes()).to.deep.equal({ stored: 1 });
+    const tested = importInto({ plants, timeLimitMs: 60_000, reject: () => Promise.reject(full) });
+    await rejects(tested.run(Readable.from(endless(`${line(1)}[]\n`))), full);
+    expect(tested.nextLine()).to.equal(2);
+    expect(tested.outcomes()).to.deep.equal({ stored: 1 });
   });
 
-  it('accounts for the lines read before the input failed', async () => {
+  it('accounts for every line that was read before the input failed', async () => {
     async function* broken() {
       yield Buffer.from(lines(3));
       throw new Error('the disk is gone');
     }
-    const it = importInto();
-    await rejects(it.run(Readable.from(broken())), /the disk is gone/);
-    expect(it.outcomes()).to.deep.equal({ stored: 3 });
-    expect(it.nextLine()).to.equal(4);
+    const tested = importInto();
+    await rejects(tested.run(Readable.from(broken())), /the disk is gone/);
+    expect(tested.outcomes()).to.deep.equal({ stored: 3 });
+    expect(tested.nextLine()).to.equal(4);
   });
 });

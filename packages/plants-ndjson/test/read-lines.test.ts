@@ -32,15 +32,19 @@ describe('The lines of a file', () => {
   for (const [what, text, lines] of [
     ['no line', '', []],
     ['a last line without a line feed', 'a\nb', ['a', 'b']],
-    ['a last line with one', 'a\nb\n', ['a', 'b']],
+    ['a last line with a line feed', 'a\nb\n', ['a', 'b']],
     ['CRLF', 'a\r\nb\r\n', ['a\r', 'b\r']],
     ['a carriage return inside a line', 'a\rb\n', ['a\rb']],
     ['empty lines', '\n\na\n\n', ['', '', 'a', '']],
     ['lines as large as the limit', `12345678\n12345678\n12345678`, Array(3).fill('12345678')],
-    ['lines that are larger', '123456789\n1\n12345678\r\n1', [undefined, '1', undefined, '1']],
-    ['a larger line at the end', '1\n123456789', ['1', undefined]],
+    [
+      'lines that exceed the limit',
+      '123456789\n1\n12345678\r\n1',
+      [undefined, '1', undefined, '1'],
+    ],
+    ['a last line that exceeds the limit', '1\n123456789', ['1', undefined]],
   ] as const) {
-    it(`are numbered in any chunks: ${what}`, async () => {
+    it(`are numbered correctly however the input is split: ${what}`, async () => {
       const bytes = Buffer.from(text, 'latin1');
       for (const sizes of [[], [1, 4, 4]]) {
         const read = await linesOf(cut(bytes, sizes));
@@ -50,7 +54,7 @@ describe('The lines of a file', () => {
     });
   }
 
-  it('do not depend on the chunks of the input', async () => {
+  it('are the same however random input is split', async () => {
     const content = fc
       .array(fc.constantFrom('a', '\n', '\r\n', '123456789'), { maxLength: 40 })
       .map((parts) => Buffer.from(parts.join(''), 'latin1'));
@@ -62,7 +66,7 @@ describe('The lines of a file', () => {
     );
   });
 
-  it('begin with what shows their format, as soon as they exceed the limit', async () => {
+  it('are cut and passed on as soon as they exceed the limit', async () => {
     async function* unending() {
       for (const _ of [1, 2]) yield Buffer.from('12345');
       throw new Error('it was read further');
@@ -71,7 +75,7 @@ describe('The lines of a file', () => {
     expect(value).to.deep.equal({ number: 1, bytes: Buffer.from('12345123'), exceedsLimit: true });
   });
 
-  it('are not kept in memory when they are too large', async () => {
+  it('do not stay in memory once they exceed the limit', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const parts: WeakRef<ArrayBufferLike>[] = [];
