@@ -98,7 +98,9 @@ describe('The packages, installed from their tarballs', function () {
     }
     terminal.write('module/entries.js', program('same-entries.js'));
     for (const { name } of libraries) terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
-    for (const { name, code } of examples) terminal.write(`module/${name}.example.ts`, code);
+    for (const [at, { code }] of examples.entries()) {
+      terminal.write(`module/${at}.example.ts`, code);
+    }
     for (const format of formats) await compile(format, '--module', 'nodenext');
   });
 
@@ -307,12 +309,13 @@ function filesOf(folder: string, isLibrary: boolean): string[] {
   const files = filesIn(join(root, folder));
   const modules = files
     .filter((file) => file.startsWith('src/'))
-    .map((file) => `dist/${file.replace(/\.ts$/, '')}`);
+    .map((file) => /^(.*)(\.c?)([jt]s)$/.exec(file)?.slice(1) ?? []);
   return [
     'LICENSE',
     'README.md',
     'package.json',
     ...files.filter((file) => /^(?:bin|static)\/|^dist\/src\/.*\.json$/.test(file)),
-    ...modules.flatMap((it) => (isLibrary ? [`${it}.js`, `${it}.d.ts`] : [`${it}.js`])),
+    ...modules.map(([name, dot]) => `dist/${name}${dot}js`),
+    ...modules.flatMap(([name, dot]) => (isLibrary ? [`dist/${name}.d${dot}ts`] : [])),
   ];
 }

@@ -39,7 +39,7 @@ export interface GroupCommitPlantRepositoryOptions {
  * ```ts
  * import { GroupCommitPlantRepository, type PlantDatabase } from '@plant-store/plant-repository-group-commit';
  *
- * declare const storage: PlantDatabase; // of your adapter
+ * declare const database: PlantDatabase; // of your adapter
  * const plants = new GroupCommitPlantRepository(database);
  * await plants.ready();
  * ```

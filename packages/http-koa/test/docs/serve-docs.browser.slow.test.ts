@@ -162,6 +162,10 @@ describe('The docs page in Chromium', function () {
       const routes = plantStoreRoutes(embedding.dependencies, { basePath });
       const below = await embedding.serve(new Koa().use(mount('/garden', routes)));
       const opened = await page.context().newPage();
+      const missing: string[] = [];
+      opened.on('response', (it: { ok(): boolean; url(): string }) => {
+        if (!it.ok()) missing.push(it.url());
+      });
       await opened.goto(`${below}${path}`);
       await opened.getByLabel('Access token', { exact: true }).fill(TOKEN);
       const execute = createPlant(opened).locator('.btn.execute');
@@ -169,6 +173,7 @@ describe('The docs page in Chromium', function () {
       const response = opened.waitForResponse(`${below}/garden${basePath}/plants`);
       await execute.click();
       expect((await response).status()).to.equal(200);
+      expect(missing).to.deep.equal([]);
       await opened.close();
     });
   }
