@@ -69,15 +69,6 @@ describe('The compose file', () => {
   });
 });
 
-describe('The default time to stop', () => {
-  it('is the time in docs/deploying.md and in the container commands', () => {
-    const deploying = read('docs/deploying.md');
-    expect(deploying).to.include(`: ${gracePeriod()} s by default`);
-    expect(deploying).to.include(`--stop-timeout ${gracePeriod()} `);
-    expect(read('.github/workflows/ci.yml')).to.include(`docker stop --time ${gracePeriod()} `);
-  });
-});
-
 describe('The unit of systemd', () => {
   const unit = read('deploy/systemd/plant-store.service');
   const values = (name: string) =>
