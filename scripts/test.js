@@ -1,6 +1,6 @@
-// `npm test`: each step runs although another has failed, so that an error of types or of format hides no test: TypeScript
-// emits what has errors. `npm run test:slow` and `npm run test:unit` pass the name of a suite. Other arguments go to
-// Mocha.
+// `npm test`: every step runs even if an earlier one fails, so that a type or formatting error does not hide test failures:
+// TypeScript emits what has errors. `npm run test:slow` and `npm run test:unit` pass the name of a suite. Other arguments
+// go to Mocha.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
