@@ -336,7 +336,7 @@ describe('The clients of docs/clients.md', function () {
         for (const step of [5030, NEGATIVE_PAUSE]) {
           const front = new Front(service, step);
           await create({ address: await front.open(), retryFor: 1 });
-          expect(front.requests.length).to.be.within(2, 20);
+          expect(front.requests.length).to.be.within(2, 8);
         }
       });
 
