@@ -1,6 +1,7 @@
-import { type Client, PermissionDeniedError } from './client.js';
+import { type Client, requirePermission } from './client.js';
 import { isPlantId, type Plant, type PlantId, toPlant } from './plant.js';
 import type { PlantReader } from './plant-reader.js';
+import type { TokenVerifier } from './token-verifier.js';
 
 /** No plant was stored under this id. */
 export class PlantNotFoundError extends Error {
@@ -8,28 +9,42 @@ export class PlantNotFoundError extends Error {
   readonly code = 'PLANT_NOT_FOUND';
 }
 
-/** Use case: an authenticated client sees a plant. */
+/** Use case: a client with a valid token sees a plant. */
 export class ShowPlant {
+  readonly #tokens: TokenVerifier;
   readonly #plants: PlantReader;
 
-  constructor(plants: PlantReader) {
+  constructor(tokens: TokenVerifier, plants: PlantReader) {
+    this.#tokens = tokens;
     this.#plants = plants;
   }
 
   /**
-   * Rejects with {@link PermissionDeniedError}, before the database is asked, with {@link PlantNotFoundError}, or with
-   * whatever {@link PlantReader.read} rejects with.
-   *
-   * @param timeLimitMs Milliseconds within which the call settles.
+   * Resolves with what the client of a token may do: see plants. Rejects with `PermissionDeniedError`, or with any error of
+   * {@link TokenVerifier.verify}.
    */
-  async execute(client: Client, id: PlantId, timeLimitMs: number): Promise<Plant> {
-    if (!client.permissions.has('show plants')) {
-      throw new PermissionDeniedError('the token does not permit showing plants');
-    }
+  async authorize(token: string): Promise<PlantViewer> {
+    const client = await this.#tokens.verify(token);
+    requirePermission(client, 'show plants');
+    return { client, show: (id, timeLimitMs) => this.#show(id, timeLimitMs) };
+  }
+
+  async #show(id: PlantId, timeLimitMs: number): Promise<Plant> {
     const before = id - 1n;
     const after = isPlantId(before) ? before : undefined;
     const [plant] = await this.#plants.read({ after, limit: 1 }, timeLimitMs);
     if (plant?.id !== id) throw new PlantNotFoundError('no plant has this id');
     return toPlant(plant);
   }
+}
+
+/** A client that may see plants. Only {@link ShowPlant.authorize} makes one. */
+export interface PlantViewer {
+  readonly client: Client;
+  /**
+   * Resolves with a plant. Rejects with {@link PlantNotFoundError}, or as {@link PlantReader.read} does.
+   *
+   * @param timeLimitMs Milliseconds within which the call settles.
+   */
+  show(id: PlantId, timeLimitMs: number): Promise<Plant>;
 }

@@ -1,36 +1,24 @@
 import type { RouterContext } from '@koa/router';
-import {
-  isPlantId,
-  type PlantId,
-  PlantNotFoundError,
-  type ShowPlant,
-  type TokenVerifier,
-} from '@plant-store/domain';
-import type { Operation } from '../request/exchange.js';
-import { jsonResponse } from '../request/response.js';
+import { isPlantId, type PlantId, PlantNotFoundError, type ShowPlant } from '@plant-store/domain';
+import type { Middleware } from 'koa';
+import { bearerToken } from '../request/headers.js';
+import type { RequestState } from '../request/observe.js';
 
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** The use case, the verifier and the limit of the operation. */
-export interface ShowPlantOptions {
-  readonly useCase: ShowPlant;
-  readonly tokenVerifier: TokenVerifier;
-  /** The maximum number of milliseconds from the request to its response. */
-  readonly requestDeadlineMs: number;
-}
-
-/** Creates the operation `GET /plants/{id}`. The token is verified first. */
-export function showPlantOperation(options: ShowPlantOptions): Operation {
-  const { useCase, tokenVerifier, requestDeadlineMs } = options;
-  return async function showPlantOperation(exchange) {
-    const client = await exchange.authenticate(tokenVerifier);
-    const { captures } = exchange.ctx as Partial<RouterContext>;
+/** Shows the plant whose id is in the path. The token is verified first. */
+export function showPlant(useCase: ShowPlant, requestDeadlineMs: number): Middleware {
+  return async function show(ctx) {
+    const viewer = await useCase.authorize(bearerToken(ctx.req));
+    const state: RequestState = ctx.state;
+    state.viewer = viewer;
+    const { captures } = ctx as Partial<RouterContext>;
     const id = toPlantId(captures?.[0] ?? '');
-    const timeLimitMs = exchange.startedAt + requestDeadlineMs - performance.now();
-    return exchange.carryOut(async () =>
-      jsonResponse(200, await useCase.execute(client, id, timeLimitMs)),
-    );
+    const timeLimitMs = state.arrivedAt + requestDeadlineMs - performance.now();
+    const plant = await viewer.show(id, timeLimitMs);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = plant;
   };
 }
 

@@ -18,12 +18,12 @@ describe('GET /plants/{id}', () => {
 
   before(async () => {
     for (const plant of plants) embedding.plants.set(plant.id, plant);
-    const showPlant = new ShowPlant(new MemoryPlantRepository(embedding.plants));
-    const tokenVerifier = new StaticTokenVerifier([
+    const tokens = new StaticTokenVerifier([
       { sha256: tokenDigest(TOKEN), label: 'reader', permissions: ['show plants'] },
       { sha256: tokenDigest(CREATOR), label: 'creator' },
     ]);
-    origin = (await embedding.start({ showPlant, tokenVerifier })).url;
+    const showPlant = new ShowPlant(tokens, new MemoryPlantRepository(embedding.plants));
+    origin = (await embedding.start({ showPlant })).url;
   });
 
   after(() => embedding.close());
@@ -57,6 +57,17 @@ describe('GET /plants/{id}', () => {
       const response = await show(id, 'Bearer another');
       expect(response.status).to.equal(401);
     }
+  });
+
+  it('responds 405 to another method', async () => {
+    const response = await fetch(`${origin}/plants/-1`, { method: 'DELETE' });
+    expect(response.status).to.equal(405);
+    expect(response.headers.get('Allow')).to.equal('HEAD, GET');
+  });
+
+  it('logs the client', async () => {
+    await show('-1');
+    expect(embedding.ended.at(-1)).to.include({ route: '/plants/:id', client: 'reader' });
   });
 
   it('responds 403 without the permission, which no token has by default', async () => {
