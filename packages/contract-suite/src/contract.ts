@@ -7,7 +7,7 @@ export interface Runner {
   describe(title: string, declare: () => void): unknown;
   /**
    * @param options The time limit of the test, in milliseconds.
-   * @param test Calls `skip` of its argument to report that the case is not tested.
+   * @param test Calls `skip` of its argument to report that the case was not tested.
    */
   it(
     title: string,
@@ -38,7 +38,7 @@ export interface SuiteOptions<Part extends string> {
   readonly without?: readonly Part[];
 }
 
-/** An adapter under test, with a function for each fault that a test can cause. */
+/** An adapter under test, with a function for each fault that a test can inject. */
 export interface Recoverable {
   /** Ends every fault. Called at the end of each case that has used a hook, so that no fault reaches the next case. */
   recover?(): Promise<void>;

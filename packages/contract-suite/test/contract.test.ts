@@ -32,7 +32,7 @@ function failuresOf(
 }
 
 describe('A suite of an adapter', () => {
-  it('has every case; those whose hook is not offered fail', async () => {
+  it('has every case, and fails those whose hook is not offered', async () => {
     expect(Object.entries(await failuresOf({ stall: nothing, crash: nothing }))).to.deep.equal([
       ['works', undefined],
       ['settles', undefined],
@@ -43,7 +43,7 @@ describe('A suite of an adapter', () => {
     expect(await failuresOf({})).to.deep.equal(expected);
   });
 
-  it('has excuses for missing hooks instead of the cases that need them', async () => {
+  it('shows an excuse instead of the cases whose hook it excuses', async () => {
     expect(await failuresOf({ stall: nothing }, { without: ['power'] })).to.deep.equal({
       'is not tested with crash: it has no power': 'pending',
       works: undefined,
@@ -56,7 +56,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('excuses no other hook than the port does, and none that is offered', async () => {
+  it('excuses only hooks that the port lets an adapter lack, and that it lacks', async () => {
     const missing = 'stall() is missing, and `without` does not excuse it';
     expect(await failuresOf({}, { without: ['power'] })).to.include({ settles: missing });
     const offered = { stall: nothing, crash: nothing };
@@ -66,7 +66,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('accepts no reason that the port does not list', () => {
+  it('refuses an excuse that the port does not list', () => {
     const without = ['the tests have no time for it'] as unknown as ['power'];
     const message = /without: "the tests have no time for it" is not one of: power, server/;
     expect(() => failuresOf({}, { without })).to.throw(message);

@@ -31,10 +31,10 @@ async function failuresOf(has: boolean, lies?: Record<string, Lie<Box>>) {
   return Object.entries(results).filter(([, failure]) => failure !== undefined);
 }
 
-describe('A suite itself is tested', () => {
+describe('The test of a suite itself', () => {
   const failure = 'to equal true';
 
-  it('with honest adapters and with liars', async () => {
+  it('passes if honest adapters pass and every liar fails as it says', async () => {
     const lies = {
       forgets: () => ({ has: false, failure }),
       hangs: () => ({ has: false, lateFailure: failure }),
@@ -42,7 +42,7 @@ describe('A suite itself is tested', () => {
     expect(await failuresOf(true, lies)).to.deep.equal([]);
   });
 
-  it('and fails if a liar passes, fails otherwise, or is missing', async () => {
+  it('fails if a liar passes, fails with another message, or is missing', async () => {
     const another = 'x'.repeat(100);
     const failures = await failuresOf(false, {
       'is honest': () => ({ has: true, failure }),

@@ -44,7 +44,7 @@ describe('A secret is found', () => {
     'in the text of an object': [{ toString: () => inside }, 'it'],
     'in bytes': [Buffer.from(inside, 'latin1'), 'it'],
     'in a part of bytes': [Buffer.from(`12${inside}`, 'latin1').subarray(2), 'it'],
-    'after a circle': [circular, 'it.last'],
+    'after a circular reference': [circular, 'it.last'],
   };
 
   for (const [place, [value, path]] of Object.entries(places)) {

@@ -2,8 +2,8 @@ import { rejects } from 'node:assert/strict';
 import { errorOf, inTime, until } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 
-describe('A call', () => {
-  it('settles in time, and then keeps no process alive', async () => {
+describe('A call with a time limit', () => {
+  it('settles in time, and leaves no timer that keeps the process alive', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
     await new Promise(setImmediate);
     const before = timers();
@@ -14,7 +14,7 @@ describe('A call', () => {
     expect(timers()).to.be.at.most(before);
   });
 
-  it('fails a test when it does not settle in time', async () => {
+  it('fails the test if it does not settle in time', async () => {
     const never = (limit: number) => errorOf(inTime(new Promise(() => {}), limit, 'add'));
     const late = 'add has not settled 2000 ms after its limit of';
     // A busy machine takes less than all of a second.

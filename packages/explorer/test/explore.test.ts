@@ -64,7 +64,7 @@ describe('The explorer', () => {
     expect(none).to.deep.equal({ histories: 1, counterexample: undefined });
   });
 
-  it('tries every order, and continues equal states once', async () => {
+  it('tries every order, and continues each state only once', async () => {
     let states = 0;
     /** Mistakes every state for a new one. */
     class Forgetful extends Counter {

@@ -95,7 +95,7 @@ describe('FaultyNetwork', () => {
     expect(received.join('')).to.equal('a readone a write');
   });
 
-  it('loses all further responses of a silenced connection, but of no other', async () => {
+  it('loses all further responses of a silenced connection, and of no other', async () => {
     network.loseResponses('silence');
     const passed = network.requestPassed();
     client.write(MARKER);
@@ -111,7 +111,7 @@ describe('FaultyNetwork', () => {
   });
 
   for (const fault of ['cut', 'freeze'] as const) {
-    it(`does not ${fault} for a response that arrives after it was restored`, async () => {
+    it(`does not ${fault} when a response arrives after it was restored`, async () => {
       network.loseResponses(fault);
       await echoed(client, 'before');
       const [socket] = sockets;
@@ -168,7 +168,7 @@ describe('FaultyNetwork', () => {
     while (network.connections > 1) await setImmediate();
   });
 
-  it('needs a marker to lose responses, and to delay a request', async () => {
+  it('needs a marker to lose responses or to delay a request', async () => {
     const plain = await FaultyNetwork.before(1);
     expect(() => plain.loseResponses('cut')).to.throw('no marker');
     expect(() => plain.delayRequest()).to.throw('no marker');

@@ -2,16 +2,16 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { errorOf } from '@plant-store/contract-suite';
 import { newPlant, type PlantRepository } from '@plant-store/domain';
-import { type Outcome as NamedOutcome, outcomeOf } from './steps.js';
+import { type Outcome, outcomeOf } from './steps.js';
 
 /** A bug is an error that the port does not name. */
-type Outcome = NamedOutcome | 'bug';
+type Result = Outcome | 'bug';
 
 interface Create {
   readonly id: bigint;
   /** Unique to this create. */
   readonly name: string;
-  readonly outcome: Outcome;
+  readonly outcome: Result;
 }
 
 /** How many callers create plants at the same time. */
@@ -57,13 +57,13 @@ export class ConcurrentCreates {
   }
 
   /** Resolves when `more` further creates have had this outcome. */
-  async reported(more: number, outcome: Outcome): Promise<void> {
+  async reported(more: number, outcome: Result): Promise<void> {
     const enough = this.count(outcome) + more;
     while (this.count(outcome) < enough) await once(this.#emitter, 'reported');
   }
 
   /** Returns how many creates had this outcome. */
-  count(outcome: Outcome): number {
+  count(outcome: Result): number {
     return this.#all.filter((create) => create.outcome === outcome).length;
   }
 
@@ -80,7 +80,7 @@ export class ConcurrentCreates {
     return this.#all.filter((create) => !isTrue(create));
   }
 
-  async #create(): Promise<Outcome> {
+  async #create(): Promise<Result> {
     const number = this.#next++;
     const repository = this.#repositories[number % this.#repositories.length];
     const id = BigInt(number - (number % CREATES_PER_ID));

@@ -56,7 +56,7 @@ async function reportsBeforeClose(store: Store, count: number, timeLimitMs: numb
 
 /** Promises about the lifetime of a repository, and about what it is given. */
 export const conduct = {
-  'keeps a copy: its caller may change the object later': always(async (store) => {
+  'keeps a copy, so that the caller may change the object later': always(async (store) => {
     const plant = { ...newPlant(BEFORE) };
     const adding = store.opened.repository.add(plant, TIME_LIMIT_MS);
     Object.assign(plant, { name: 'after', tag: 'after' });

@@ -90,14 +90,14 @@ export const outcomes = {
     async (store, database) => {
       await store.add(BEFORE);
       await database.stall();
-      // Rounded, they are 0, which many drivers take for no limit.
+      // Rounded, they are 0, which many drivers treat as no limit.
       const ends = [0.97, 0.27].map((limit, at) => store.report(plantOf(BigInt(at + 2)), limit));
       const reports = await Promise.all(ends);
       await database.recover();
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'mistakes neither a neighbour nor an equal plant for its own': given(
+  'does not mistake a neighbouring id or an equal plant for its own': given(
     ['loseNextAcknowledgement'],
     async (store, database) => {
       for (const [first, other] of NEIGHBOURS) {

@@ -30,7 +30,7 @@ const LARGE = plants(3).map(({ id }) => {
 /** Fewer plants than most cases store. */
 const PAGE = 5;
 
-/** More than a database hands over at once, such as a batch of a cursor. No other case has their ids. */
+/** More than a database hands over together, such as a batch of a cursor. No other case has their ids. */
 const MANY = plants(1_100, 10n ** 13n);
 
 /** More plants than a case stores: pages that do not advance never end. */

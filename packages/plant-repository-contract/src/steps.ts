@@ -71,7 +71,7 @@ export interface Report {
 export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[]) =>
   reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ plant }) => plant);
 
-/** How many plants are added at once. A database that stores one after the other needs time for all of them. */
+/** How many plants are added together. A database that stores one after the other needs time for all of them. */
 const TOGETHER = 100;
 
 /** A store under test. Each `why` continues the sentence of a failure. */
@@ -108,7 +108,7 @@ export class Store {
       await Promise.all(all.slice(at, at + TOGETHER).map((plant) => this.add(plant)));
   }
 
-  /** Adds a plant, and resolves with what is reported. Fails when that is late, has a secret, or is not of the port. */
+  /** Adds a plant, and resolves with what is reported. Fails when that is late, contains a secret, or is not of the port. */
   async report(plant: NewPlantFields, timeLimitMs = TIME_LIMIT_MS): Promise<Report> {
     const what = `add of plant ${plant.id}`;
     const adding = this.opened.repository.add(newPlant(plant), timeLimitMs);
@@ -130,7 +130,7 @@ export class Store {
     if (error !== undefined) fail(`close was rejected: ${error}`);
   }
 
-  /** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
+  /** Fails when an error contains a secret of the repository, or a name or a tag of a plant. */
   expectNothingRevealed(error: unknown, call: string): void {
     expectNoSecret(error, this.#secrets, `the error of ${call}`);
   }

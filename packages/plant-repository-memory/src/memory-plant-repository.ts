@@ -54,6 +54,6 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new StoreUnavailableError('the database is closed');
+    if (this.#closed) throw new StoreUnavailableError('the store is closed');
   }
 }

@@ -33,6 +33,6 @@ describe('MemoryPlantRepository', () => {
     await repository.add(plant, 1);
     await rejects(repository.add(plant, 1), { message: 'a plant with this id exists' });
     await repository.close();
-    await rejects(repository.add(plant, 1), { message: 'the database is closed' });
+    await rejects(repository.add(plant, 1), { message: 'the store is closed' });
   });
 });

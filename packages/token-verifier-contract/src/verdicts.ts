@@ -42,7 +42,7 @@ export const FOREIGN = {
 const ALTERATIONS: Record<string, (token: string) => string> = {
   'without its first character': (token) => token.slice(1),
   'without its last ten characters': (token) => token.slice(0, -10),
-  'with a character more': (token) => `${token}A`,
+  'with one more character': (token) => `${token}A`,
   'after a space': (token) => ` ${token}`,
   'before a line feed': (token) => `${token}\n`,
   'before U+0000': (token) => `${token}\u0000`,

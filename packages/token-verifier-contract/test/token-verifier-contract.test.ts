@@ -20,7 +20,7 @@ describeTokenVerifier(mocha, 'A verifier', async () => {
 });
 
 describe('Every TokenVerifier under test', () => {
-  it('was opened for one case, and is closed after it', async () => {
+  it('is opened for one case, and closed after it', async () => {
     expect(opened).to.have.length(Object.keys(contractCases).length);
     for (const { verifier } of opened) await rejects(verifier.ready());
   });

@@ -8,7 +8,7 @@ import {
 import { type TokenDigest, tokenDigest, tokenProblem } from './token-digest.js';
 
 /**
- * Accepts the tokens whose SHA-256 digests it was given; it never holds a token itself.
+ * Accepts the tokens whose SHA-256 digests it was given. It never holds a token itself.
  *
  * Looks tokens up by digest. How long that takes reveals nothing about a token: a client cannot choose a token whose digest
  * begins with given digits.
@@ -34,7 +34,7 @@ export class StaticTokenVerifier implements TokenVerifier {
     this.#known = knownTokens(digests);
   }
 
-  /** Replaces all accepted tokens at once. @throws {TypeError} like the constructor; then the old ones stay accepted. */
+  /** Replaces all accepted tokens together. @throws {TypeError} like the constructor; then the old ones stay accepted. */
   replace(digests: readonly TokenDigest[]): void {
     this.#known = knownTokens(digests);
   }

@@ -22,7 +22,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('A tokens file', () => {
-  it('may have comments, empty lines, a byte order mark, and repeated labels', () => {
+  it('may contain comments, empty lines, a byte order mark, and repeated labels', () => {
     const text = `# ours\r\n\r\n \t\r\n${A}\t C#-client 2 # since May\r\n  # theirs\n  ${B} C#-client 2`;
     for (const file of [text, `\uFEFF${text}`, `\uFEFF${A} C#-client 2\n${B} C#-client 2\n`])
       expect(parseTokensFile(file)).to.deep.equal([
@@ -60,13 +60,14 @@ describe('A tokens file', () => {
     ],
   };
 
+  const shown = (text: string) => JSON.stringify(text.replaceAll(/([ab])\1{63}/gi, '$1…'));
   for (const [text, problems] of Object.entries(refused)) {
-    it(`is refused with every problem and its line number: ${JSON.stringify(text)}`, () => {
+    it(`is refused with every problem and its line number: ${shown(text)}`, () => {
       expect(problemsOf(() => parseTokensFile(text))).to.deep.equal(problems);
     });
   }
 
-  it('is either usable, or refused without repeating its text', () => {
+  it('is usable, or refused without quoting its text', () => {
     const word = fc.oneof(
       fc.constantFrom(A, B, '#', ' ', '\n', '\t', '[', ']', 'label', ...PERMISSIONS),
       fc.string(),
@@ -99,14 +100,14 @@ describe('A tokens file', () => {
 });
 
 describe('A list of token digests', () => {
-  it('is separated by commas, and labels tokens by number', () => {
+  it('separates digests by commas, and numbers the tokens as labels', () => {
     expect(parseTokensList(`${A}, ${B}`)).to.deep.equal([
       { sha256: A, label: 'token 1' },
       { sha256: B, label: 'token 2' },
     ]);
   });
 
-  it('is refused with every problem and its entry number', () => {
+  it('is refused with every problem and the number of its entry', () => {
     expect(problemsOf(() => parseTokensList(`${A},,secret,${A}`))).to.deep.equal([
       'token 2: the digest must be 64 hexadecimal digits',
       'token 3: the digest must be 64 hexadecimal digits',

@@ -31,14 +31,16 @@ describeTokenVerifier(mocha, 'StaticTokenVerifier', open, {
   without: ['dependency'],
 });
 
+const shown = (text: string) => JSON.stringify(text.length > 10 ? `${text.slice(0, 10)}…` : text);
+
 describe('StaticTokenVerifier', () => {
-  it('refuses an unknown token without repeating it', async () => {
+  it('refuses an unknown token without quoting it', async () => {
     const refusal = new InvalidTokenError('the token is unknown', { reason: 'unknown token' });
     await rejects(verifier().verify('first token '), refusal);
   });
 
   for (const digest of ['', 'abc', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65)]) {
-    it(`cannot be made from the digest '${digest}'`, () => {
+    it(`refuses a digest of ${digest.length} characters: ${shown(digest)}`, () => {
       expect(() => new StaticTokenVerifier([{ sha256: digest, label: 'invalid' }]))
         .to.throw(TypeError)
         .with.property('message', 'token 1: the digest must be 64 hexadecimal digits');
@@ -46,7 +48,7 @@ describe('StaticTokenVerifier', () => {
   }
 
   for (const label of ['', ' ', ' a', 'a\nb', 'a\u0007b', 'a'.repeat(65)]) {
-    it(`cannot be made with the label ${JSON.stringify(label)}`, () => {
+    it(`refuses a label of ${label.length} characters: ${shown(label)}`, () => {
       expect(() => new StaticTokenVerifier([known('first', 'first'), known('second', label)]))
         .to.throw(TypeError)
         .with.property('message', 'token 2: the label must be 1 to 64 printable characters');

@@ -2,7 +2,7 @@ import { newToken, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 
 describe('A new token', () => {
-  it('has a prefix for secret scanners, 256 random bits, RFC 6750 syntax', () => {
+  it('has a prefix for secret scanners and 256 random bits in RFC 6750 syntax', () => {
     const tokens = Array.from({ length: 1000 }, newToken);
     for (const token of tokens) expect(token).to.match(/^plantstore_[A-Za-z0-9_-]{43}$/);
     expect(new Set(tokens).size).to.equal(1000);

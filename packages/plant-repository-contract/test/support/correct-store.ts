@@ -108,7 +108,7 @@ function correctStore(database: SimulatedDatabase) {
     attempt: (plant: NewPlant, mark: symbol) => database.insert(plant, mark),
     /** Returns how an attempt without a response ends: like one that resolves, or with an error. */
     lost: (error: WriteError, _plant: NewPlant, _mark: symbol): boolean | Error => error,
-    /** Returns what it takes for the plants of the database. */
+    /** Returns what the store treats as the plants of the database. */
     see: (plants: readonly NewPlant[]) => plants,
     /** Selects the plants of a page from all. */
     select: pageOf,
@@ -143,7 +143,7 @@ export function openStore(difference: Difference<CorrectStore>): OpenReader & Ex
   return { ...database, repository, reopen, secrets, failure, lateFailure };
 }
 
-/** Stores that keep every promise in another way. */
+/** Stores that keep every promise in a different way. */
 export const honestStores: Readonly<Record<string, Honest<CorrectStore>>> = {
   'never tries again': {
     differs: () => ({

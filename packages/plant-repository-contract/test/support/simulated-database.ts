@@ -7,9 +7,9 @@ export class WriteError extends Error {
   /** Whether the database may have carried out the write. */
   readonly sent: boolean;
 
-  constructor(sent: boolean) {
-    super(sent ? 'the connection was closed' : 'the write was refused');
-    this.sent = sent;
+  constructor(state: 'sent' | 'not sent') {
+    super(state === 'sent' ? 'the connection was closed' : 'the write was refused');
+    this.sent = state === 'sent';
   }
 }
 
@@ -63,25 +63,29 @@ export class SimulatedDatabase implements DatabaseFaults {
    * Writes a row unless the id has one, and resolves with the mark of the row that is stored then. While the database
    * is silent, the write is held, and carried out on recovery. A row of another write may not be durable yet.
    *
-   * @param flush Whether the row survives {@link crash}.
+   * @param durability Whether the row survives {@link crash}.
    */
-  async write({ ...plant }: NewPlant, mark: symbol, flush = true): Promise<symbol> {
+  async write(
+    { ...plant }: NewPlant,
+    mark: symbol,
+    durability: 'flushed' | 'unflushed' = 'flushed',
+  ): Promise<symbol> {
     const { id } = plant;
     const row = { plant, mark };
     await this.#arrive();
-    if (this.fault === 'read-only') throw new WriteError(false);
+    if (this.fault === 'read-only') throw new WriteError('not sent');
     const fate = this.#next;
     this.#next = undefined;
     if (fate === 'delay') {
       this.#held.push(() => this.rows.set(id, this.rows.get(id) ?? row));
-      throw new WriteError(true);
+      throw new WriteError('sent');
     }
     if (this.#isSilent() || this.#uncommitted.has(id)) await this.#recovery();
     const found = this.rows.get(id);
     if (found === undefined) this.rows.set(id, row);
-    const flushing = found === undefined && flush ? this.flush(id) : undefined;
+    const flushing = found === undefined && durability === 'flushed' ? this.flush(id) : undefined;
     flushing?.catch(() => undefined);
-    if (fate === 'loss') throw new WriteError(true);
+    if (fate === 'loss') throw new WriteError('sent');
     if (fate === 'silence') {
       this.fault = 'silent';
       await this.#recovery();
@@ -108,7 +112,7 @@ export class SimulatedDatabase implements DatabaseFaults {
   async flush(id: bigint): Promise<void> {
     const { generation } = this;
     for (let turn = 0; turn < FLUSH_TURNS; turn += 1) await transit();
-    if (generation !== this.generation) throw new WriteError(true);
+    if (generation !== this.generation) throw new WriteError('sent');
     const row = this.rows.get(id);
     if (row !== undefined) this.#durable.set(id, row);
   }
@@ -163,15 +167,15 @@ export class SimulatedDatabase implements DatabaseFaults {
   #isSilent = () => this.fault === 'silent' || this.fault === 'disconnected';
 
   async #arrive(): Promise<void> {
-    if (this.#isClosed()) throw new WriteError(false);
+    if (this.#isClosed()) throw new WriteError('not sent');
     await transit();
-    if (this.#isClosed()) throw new WriteError(false);
+    if (this.#isClosed()) throw new WriteError('not sent');
   }
 
   #recovery(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#held.push(resolve);
-      this.#disconnect.push(() => reject(new WriteError(true)));
+      this.#disconnect.push(() => reject(new WriteError('sent')));
     });
   }
 }

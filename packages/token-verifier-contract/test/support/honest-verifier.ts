@@ -126,7 +126,7 @@ export const hesitating =
       failed ? Promise.reject(new TokenVerifierUnavailableError('no token has arrived')) : ready(),
   });
 
-/** Verifiers that keep every promise in another way. The cases of the other faults are made by the same function. */
+/** Verifiers that keep every promise in a different way. The cases of the other faults are made by the same function. */
 export const honestVerifiers: Readonly<Record<string, Honest<HonestVerifier>>> = {
   'hesitates after an outage': {
     differs: hesitating(new TokenVerifierUnavailableError('not yet')),

@@ -19,7 +19,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
 const ALTERED: Readonly<Record<string, string>> = {
   'a token without its first character': GARDENER.slice(1),
   'a token without its last ten characters': GARDENER.slice(0, -10),
-  'a token with a character more': `${GARDENER}A`,
+  'a token with one more character': `${GARDENER}A`,
   'a token after a space': ` ${GARDENER}`,
   'a token before a line feed': `${GARDENER}\n`,
   'a token before U+0000': `${GARDENER}\u0000`,
@@ -39,15 +39,17 @@ const NAMES = [
   'that-was-given-to-the',
 ];
 
-/** Verifiers that accept each of these tokens as the gardener's: always, or once that one was verified. */
-const accepting = (tokens: Readonly<Record<string, string>>, isAlways: boolean) =>
+/** Verifiers that accept each of these tokens as the gardener's while `accepts` is true. */
+const accepting = (
+  tokens: Readonly<Record<string, string>>,
+  accepts: (past: HonestVerifier['past']) => boolean,
+) =>
   Object.fromEntries(
     Object.entries(tokens).map(([what, accepted]): [string, Lie<HonestVerifier>] => [
       `accepts ${what}`,
       ({ past }) => ({
         failure: `${what}: expected InvalidTokenError, got the client "gardener"`,
-        take: (token) =>
-          token === accepted && (isAlways || past.accepted.has(GARDENER)) ? GARDENER : token,
+        take: (token) => (token === accepted && accepts(past) ? GARDENER : token),
       }),
     ]),
   );
@@ -72,8 +74,10 @@ const failingForGood: Lie<HonestVerifier> = ({ past }) => ({
 
 /** All lies, by the case that catches them. */
 export const liars: Liars<HonestVerifier> = {
-  'refuses text that is not a token': accepting(FOREIGN, true),
-  'refuses an altered token even after accepting the original': accepting(ALTERED, false),
+  'refuses text that is not a token': accepting(FOREIGN, () => true),
+  'refuses an altered token even after accepting the original': accepting(ALTERED, (past) =>
+    past.accepted.has(GARDENER),
+  ),
   'accepts valid tokens repeatedly and concurrently, each as its own client': {
     'gives every client every permission': () => ({
       failure: 'the token of "visitor": expected the client "visitor" with the permissions [], got',
@@ -163,7 +167,7 @@ export const liars: Liars<HonestVerifier> = {
       failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidToken',
       respond: (token) => issuer.fault && past.accepted.has(token) && new InvalidTokenError('old'),
     }),
-    'once its keys are old, refuses only texts that no issuer can have issued': ({ issuer }) => ({
+    'refuses only texts that no issuer can have issued, once its keys are old': ({ issuer }) => ({
       failure: 'a dot: expected InvalidTokenError, got TokenVerifierUnavailableError: no response',
       respond: (token) =>
         issuer.fault && /^[\w.-]+$/.test(token) && new TokenVerifierUnavailableError('no response'),
@@ -188,8 +192,8 @@ export const liars: Liars<HonestVerifier> = {
     }),
   },
   'reveals no secret and recovers when its dependency cannot be reached': {
-    'accepts no more tokens after an outage': failingForGood,
-    'refuses no more tokens after an outage': ({ past }) => ({
+    'stops accepting tokens after an outage': failingForGood,
+    'stops refusing tokens after an outage': ({ past }) => ({
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
       take: (token) => (past.outage && token === EXPIRED ? GARDENER : token),
     }),
@@ -215,10 +219,10 @@ export const liars: Liars<HonestVerifier> = {
     }),
   },
   'reveals no secret and recovers when its dependency does not respond': {
-    'accepts no more tokens after an outage': failingForGood,
+    'stops accepting tokens after an outage': failingForGood,
   },
   'reveals no secret and recovers when its dependency sends an unexpected page': {
-    'accepts no more tokens after an outage': failingForGood,
+    'stops accepting tokens after an outage': failingForGood,
     'quotes the unexpected page in its error': () => ({
       failure: 'the error.cause.message reveals "a-token."',
       failed(_, token) {

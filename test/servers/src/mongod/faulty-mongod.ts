@@ -13,7 +13,7 @@ interface Plant {
   readonly tag?: string | undefined;
 }
 
-/** A {@link SecureMongod} behind a network, with the faults that the contract suite of `PlantRepository` causes. */
+/** A {@link SecureMongod} behind a network, with the faults that the contract suite of `PlantRepository` injects. */
 export class FaultyMongod {
   readonly server: SecureMongod;
   readonly #client: MongoClient;

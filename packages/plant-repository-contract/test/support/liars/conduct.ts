@@ -21,7 +21,7 @@ const closingEarly: Lie<CorrectStore> = () => ({
 
 /** Lies about the lifetime of a repository, by the case that catches them. */
 export const conduct: Liars<CorrectStore> = {
-  'keeps a copy: its caller may change the object later': {
+  'keeps a copy, so that the caller may change the object later': {
     'stores the object of its caller, not a copy': ({ database }) => ({
       failure: 'plant 1 in the database: expected name "rare-name-1", tag "rare-tag-1", got name',
       add: async (plant) => database.keep(plant),
@@ -41,7 +41,7 @@ export const conduct: Liars<CorrectStore> = {
       async close() {},
     }),
     'is always ready': alwaysReady,
-    'takes fractions of milliseconds for a bug': () => ({
+    'treats fractions of milliseconds as a bug': () => ({
       failure: 'add of plant 1 was rejected with an error that is not of the port: RangeError',
       limit: (timeLimitMs) => Number(BigInt(timeLimitMs)),
     }),
@@ -94,7 +94,7 @@ export const conduct: Liars<CorrectStore> = {
     }),
   },
   'rejects an add without time left, and stores nothing': {
-    'has no time limit when it rounds a negative one up': () => ({
+    'rounds a negative time limit up to no limit': () => ({
       failure: 'plant 3: expected unavailable, because there is no time left; got stored',
       limit: (timeLimitMs) => (timeLimitMs < 0 && timeLimitMs > -1 ? 1_000 : timeLimitMs),
     }),

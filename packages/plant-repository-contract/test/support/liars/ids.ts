@@ -53,7 +53,7 @@ export const ids: Liars<CorrectStore> = {
         await Promise.all([adding, ...past.underWay.values()]);
       },
     }),
-    'acknowledges the 141st of concurrent adds without a write': ({ database, past }) => ({
+    'acknowledges the 141st concurrent add without a write': ({ database, past }) => ({
       failure: 'plant 1140: expected taken, because it was reported as stored before; got stored',
       attempt: async (...add) => past.underWay.size === 140 || database.insert(...add),
     }),

@@ -63,7 +63,7 @@ export const outcomes: Liars<CorrectStore> = {
       failure: 'plant 4: expected stored, because it was reported as unavailable before',
       refuse: (plant) => past.failed.has(plant?.id) && new PlantIdTakenError('taken'),
     }),
-    'accepts no more plants after one that failed': failingForGood,
+    'stops accepting plants after one has failed': failingForGood,
   },
   'reports in time that the database refuses access, and recovers': {
     'reports missing permissions as a bug': () => ({
@@ -71,12 +71,12 @@ export const outcomes: Liars<CorrectStore> = {
         'add of plant 2 was rejected with an error that is not of the port: Error: permission denied',
       failed: () => new Error('permission denied'),
     }),
-    'has its password in a hidden property of an error of ready': () => ({
+    'hides its password in a property of the error of ready': () => ({
       failure: 'the error of ready.options.password reveals "a-pass/word"',
       failed: (error, plant) =>
         plant ? error : Object.defineProperty(error, 'options', { value: { password: PASSWORD } }),
     }),
-    'accepts no more plants after one that failed': failingForGood,
+    'stops accepting plants after one has failed': failingForGood,
   },
   'reports in time that the database accepts no writes, and recovers': {
     'is always ready': alwaysReady,
@@ -92,7 +92,7 @@ export const outcomes: Liars<CorrectStore> = {
       ready: never,
     }),
     'reports a write without a response as unavailable': unavailableOnceSent,
-    'accepts no more plants after one that failed': failingForGood,
+    'stops accepting plants after one has failed': failingForGood,
   },
   'tells the truth when the database falls silent after the write': {
     'reports a write without a response as unavailable': unavailableOnceSent,
@@ -109,7 +109,7 @@ export const outcomes: Liars<CorrectStore> = {
     }),
   },
   'settles within a limit below a millisecond while the database is silent': {
-    'takes the last fraction of a millisecond for no limit': () => ({
+    'treats a limit below a millisecond as no limit': () => ({
       lateFailure: 'has not settled 2000 ms after its limit of 0.',
       limit: (timeLimitMs) => (timeLimitMs > 0 && timeLimitMs < 1 ? 10_000 : timeLimitMs),
     }),
@@ -118,7 +118,7 @@ export const outcomes: Liars<CorrectStore> = {
     'reports an id as taken before the other plant is durable': takenTooEarly,
     'acknowledges what is not durable': ({ database }) => ({
       failure: 'expected taken, because it was reported as stored or taken before; got stored',
-      attempt: async (plant, mark) => (await database.write(plant, mark, false)) === mark,
+      attempt: async (plant, mark) => (await database.write(plant, mark, 'unflushed')) === mark,
     }),
     'never connects a second time': ({ database }) => ({
       failure: 'got unavailable (StoreUnavailableError: disconnected)',
@@ -145,12 +145,12 @@ export const outcomes: Liars<CorrectStore> = {
       database,
     }) => ({
       failure: 'plant 0: expected taken, because it was reported as stored or taken before',
-      attempt: async (plant, mark) =>
-        (await database.write(plant, mark, database.fault !== 'relaxed')) === mark,
+      async attempt(plant, mark) {
+        const durability = database.fault === 'relaxed' ? 'unflushed' : 'flushed';
+        return (await database.write(plant, mark, durability)) === mark;
+      },
     }),
-    'is ready while its database loses what it acknowledges, and it stores nothing': ({
-      database,
-    }) => ({
+    'is ready although it stores nothing on an unsafe database': ({ database }) => ({
       failure: 'ready: expected it to be rejected as unavailable, because it accepts no plants',
       refuse: () => database.fault === 'relaxed' && new StoreUnavailableError('no flushes'),
     }),
@@ -190,7 +190,7 @@ export const outcomes: Liars<CorrectStore> = {
       attempt: (plant) => database.insert(plant, Symbol('another mark')),
     }),
   },
-  'mistakes neither a neighbour nor an equal plant for its own': {
+  'does not mistake a neighbouring id or an equal plant for its own': {
     'looks an id up as a double after a lost acknowledgement': ({ database }) => ({
       failure: 'plant 9007199254740993: expected stored or unknown',
       lost(error, { id }, mark) {
@@ -205,7 +205,7 @@ export const outcomes: Liars<CorrectStore> = {
     }),
   },
   'does not mistake a late write for a lost one': {
-    'takes a plant that it does not find for one that is not stored': ({ database }) => ({
+    'mistakes a plant that it does not find for one that is not stored': ({ database }) => ({
       failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
       lost: (error, { id }) =>
         database.rows.has(id) ? error : new StoreUnavailableError('not found'),

@@ -21,11 +21,11 @@ const comparingDoubles: Lie<CorrectStore> = () => ({
 });
 
 const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
-  'mistakes an outage for the end': ({ read }) => ({
+  'mistakes an outage for the end of the plants': ({ read }) => ({
     failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) => read(page, limit).catch(() => []),
   }),
-  'takes an outage after the first page for the end': ({ read }) => ({
+  'mistakes an outage after the first page for the end of the plants': ({ read }) => ({
     failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) =>
       read(page, limit).catch((it) => (page.after === undefined ? Promise.reject(it) : [])),
@@ -98,7 +98,7 @@ export const reading: Liars<CorrectStore> = {
     }),
   },
   'reads plants of which each is larger than most pages': {
-    'takes a plant that does not fit a page for the end': () => ({
+    'mistakes a plant that does not fit on a page for the end': () => ({
       failure: 'plant 0 read first: expected id 0',
       see: (plants) => plants.filter(({ name }) => name.length < 2 * 1024 ** 2),
     }),
@@ -114,7 +114,7 @@ export const reading: Liars<CorrectStore> = {
     }),
   },
   'reads what other repositories have stored before the call': {
-    'reads what it has read before': (_, read?: readonly NewPlant[]) => ({
+    'returns what it has read before': (_, read?: readonly NewPlant[]) => ({
       failure: 'plant 1 read last: expected id 1',
       see(plants) {
         read ??= plants;
@@ -152,7 +152,7 @@ export const reading: Liars<CorrectStore> = {
     }),
   },
   'is unavailable without time left, and after close': {
-    'does not limit the time of a read with the time limit 0': () => ({
+    'treats the time limit 0 as no limit': () => ({
       failure: 'read: expected it to be rejected as unavailable, because there is no time left',
       limit: (timeLimitMs) => timeLimitMs || 1_000,
     }),
@@ -162,7 +162,7 @@ export const reading: Liars<CorrectStore> = {
     }),
   },
   'does not mistake a lost connection for the end of the plants': {
-    'takes a connection that ends for the end': ({ read }) => ({
+    'mistakes the end of a connection for the end of the plants': ({ read }) => ({
       failure: 'plant -9223372036854775807 read first: expected id -9223372036854775807',
       read: (page, limit) =>
         read(page, limit).catch((it) => (it.message === 'refused' ? [] : Promise.reject(it))),

@@ -2,10 +2,10 @@ import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
-/** How a store may change a text, by what it does not keep then. */
+/** Changes of a text, by what they do not keep. */
 const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'the empty string': (text) => text || 'unnamed',
-  'line breaks of Windows': (text) => text.replaceAll('\r\n', '\n'),
+  'Windows line breaks': (text) => text.replaceAll('\r\n', '\n'),
   'leading and trailing space': (text) => text.trimStart(),
   'U+0000': (text) => text.replaceAll('\0', ''),
   'every control character of ASCII': (text) => text.replaceAll('\u007F', ''),
@@ -13,7 +13,7 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'combining marks that normalisation would change': (text) => text.normalize('NFC'),
   'byte order mark and noncharacters': (text) => text.replace(/^\uFEFF/, ''),
   'right-to-left text': (text) => text.replaceAll('\u202E', ''),
-  'what other languages take for syntax': (text) => text.replace(/<[^>]*>/g, ''),
+  'text that other languages read as syntax': (text) => text.replace(/<[^>]*>/g, ''),
   'names of JavaScript itself': (text) => (text in {} ? '' : text),
   'more than 64 KiB': (text) => text.slice(0, 32_768),
 };
