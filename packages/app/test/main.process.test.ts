@@ -1,9 +1,8 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { needsProgram } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
@@ -30,15 +29,6 @@ const REPORT = /^\{.*log lines were lost"\}$/m;
 describe('The process of plant-store', () => {
   const { newPath, write } = newFiles();
   afterEach(endAll);
-
-  it('warns when it may open fewer files than MAX_CONNECTIONS needs', async () => {
-    const limited = `ulimit -n 300; '${process.execPath}' '${command}' check`;
-    const env = { PATH: process.env.PATH, MAX_CONNECTIONS: '201' };
-    const { stderr } = await promisify(execFile)('sh', ['-c', limited], { env });
-    expect(stderr).to.equal(
-      'plant-store: warning: MAX_CONNECTIONS: the process may open only 300 files, and each connection uses one. Raise the limit to 301 (ulimit -n) or lower MAX_CONNECTIONS\n',
-    );
-  });
 
   it('says what HTTPS_PROXY needs when the issuer cannot be reached', async () => {
     const env = { JWT_ISSUER: 'http://127.0.0.1:1', JWT_AUDIENCE: 'plants', JWT_SCOPE: 'create' };

@@ -3,7 +3,7 @@ import type { TokenVerifier } from '@plant-store/domain';
 import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { sentenceOf } from '../messages/wording.js';
-import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
+import { type OwnProcess, printProblem } from './own-process.js';
 
 /** How long a part may take to connect, or to elect a primary. */
 const MAX_WAIT_MS = 4_000;
@@ -14,7 +14,7 @@ const PAUSE_MS = 500;
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
   const configuration = await readConfiguration(process.env);
-  for (const line of advice(configuration, maxFiles())) warn(line);
+  for (const line of advice(configuration)) warn(line);
   const { store, verifier } = configuration;
   const warnOf = (event: StoreEvent) => {
     if (event.type !== 'store warning') return;

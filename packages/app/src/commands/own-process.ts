@@ -1,13 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import {
-  constants,
-  createReadStream,
-  existsSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  writeFile,
-} from 'node:fs';
+import { constants, createReadStream, fstatSync, openSync, writeFile } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
@@ -82,13 +74,6 @@ export function writerTo(stdout: Output): (text: string) => Promise<void> {
   }
   const writeAll = promisify<number, string>(writeFile);
   return (text) => writeAll(fd, text);
-}
-
-/** Returns how many files the process may open, which Linux shows. */
-export function maxFiles(): number {
-  const path = '/proc/self/limits';
-  const limits = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** Returns the URL of a server for clients on this machine: on loopback when it listens on every address. */

@@ -8,7 +8,7 @@ import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { createContainer, ids, type Log } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
-import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
+import { type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
  * Runs the service until `stopping` aborts, even during startup. Rereads the tokens file on every SIGHUP. Resolves with the
@@ -37,7 +37,7 @@ export async function serve(
       (await listen(managementServer, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT));
     const api = await listen(server, '', HOST, PORT);
     announce(process.stdout, configuration, { api, management }, logger);
-    for (const line of advice(configuration, maxFiles())) logger.warn(line);
+    for (const line of advice(configuration)) logger.warn(line);
     const { signal } = stopping;
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ signal: signal.reason }, 'stopping');

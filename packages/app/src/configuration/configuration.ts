@@ -196,23 +196,14 @@ const LATENESS_MS = 1000;
 const LOOPBACK_ONLY =
   'HOST: not set, so only programs on this machine can reach the service. Set it to 0.0.0.0 for every address, or to 127.0.0.1 to keep it so';
 
-/** The maximum number of open files besides client connections: database connections, the log, and Node.js itself. */
-const OWN_FILES = 100;
-
-/**
- * Returns warnings about valid but inadvisable settings, given that the process may open `maxFiles` files. Each names
- * the variable, the reason and the fix.
- */
-export function advice(configuration: Configuration, maxFiles: number): string[] {
+/** Returns warnings about valid but inadvisable settings. Each names the variable, the reason and the fix. */
+export function advice(configuration: Configuration): string[] {
   const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, store, verifier } = configuration;
   const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests, which can take up to ${longestMs} ms (REQUEST_TIMEOUT_MS + REQUEST_DEADLINE_MS + ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
-  const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
-  const files = `MAX_CONNECTIONS: the process may open only ${maxFiles} files, and each connection uses one. Raise the limit to ${maxNeeded} (ulimit -n) or lower MAX_CONNECTIONS`;
   return [
     configuration.NODE_ENV === 'production' && configuration.isHostDefault && LOOPBACK_ONLY,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
-    maxFiles < maxNeeded && files,
     ...(store.advice?.(configuration) ?? []),
     verifier.advice,
   ].filter((line) => typeof line === 'string');

@@ -29,7 +29,7 @@ describe('Advice', () => {
 
   for (const [env, ...expected] of cases) {
     it(`is complete sentences, for ${JSON.stringify(env)}`, async () => {
-      expect(advice(await configured(env), 10_100)).to.deep.equal(expected);
+      expect(advice(await configured(env))).to.deep.equal(expected);
     });
   }
 });
