@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
   ACCESS_TOKEN_SHA256,
@@ -7,8 +7,8 @@ import {
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { anchorsOf, filesBelow } from '../../test/support/markdown.js';
-import { read, root, temporaryFolder } from '../../test/support/root.js';
+import { anchorsOf } from '../../test/support/markdown.js';
+import { read, temporaryFolder } from '../../test/support/root.js';
 import { type Checker, findChecker } from './support/checkers.js';
 
 const { endAll, serve } = ownProcesses();
@@ -141,24 +141,6 @@ describe('The monitoring of the service', () => {
     expect(named).not.to.have.length(0);
     const unknown = named.filter(([, name = '']) => !there.has(name));
     expect(unknown.map(([, name]) => name)).to.deep.equal([]);
-  });
-
-  it('has every log line and every reason that the runbook names', () => {
-    const page = read(RUNBOOK).replaceAll('\n', ' ');
-    const logs = page.match(/\*\*Log\*\*: .*?(?= {2}|$)/g) ?? [];
-    const lines = logs.flatMap((it) => it.match(/`[^`]+`/g) ?? []);
-    const reasons = page.match(/(?<=\| {1,2}\| )`[^`]+`/g) ?? [];
-    const quoted = page.match(/(?<=(?:[Tt]he log|[Ss]tandard error) (?:has|shows) )`[^`]+`/g) ?? [];
-    for (const found of [lines, reasons, quoted]) expect(found).not.to.have.length(0);
-    const sources = filesBelow(join(root, 'packages')).filter((it) => /\/src\/.*\.ts$/.test(it));
-    const printed = sources.map((file) => readFileSync(file, 'utf8')).join('');
-    const named = [...lines, ...reasons, ...quoted]
-      .map((it) => it.slice(1, -1))
-      .filter((it) => !/^"|=/.test(it))
-      // What varies is left out.
-      .flatMap((it) => it.split(/\s*…\s*|: | \(|\)/))
-      .filter((part) => /[a-z]{2}/.test(part));
-    expect(named.filter((it) => !printed.includes(it))).to.deep.equal([]);
   });
 
   it('has every metric of the service in docs/observing.md', () => {

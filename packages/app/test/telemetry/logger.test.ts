@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -157,17 +157,5 @@ describe('The log', () => {
       for (let line = 0; line < 100; line += 1) logger.info('x'.repeat(20_000));
       expect(lost, LOG_FORMAT).to.be.above(0);
     }
-  });
-
-  it('has its error lines explained in docs/observing.md', () => {
-    const page = new URL('../../../../../docs/observing.md', import.meta.url);
-    const operations = readFileSync(page, 'utf8');
-    const folder = new URL('../../../src/', import.meta.url);
-    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(new URL(file, folder), 'utf8'));
-    const lines = [...source.join('').matchAll(/logger\.error\([^']*'([^']+)'\)/g)];
-    expect(lines).not.to.have.length(0);
-    for (const [, line] of lines) expect(operations).to.include(`\n- \`${line}\`: `);
   });
 });
