@@ -18,11 +18,11 @@ const MAX_WAIT_MS = 1_500;
 const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
 const MAX_VERIFIED = 10_000;
 
-/** A clock. A test passes one that it advances itself. */
+/** A source of time that tests can replace with one they control. */
 export interface Clock {
-  /** Returns monotonic time in milliseconds. */
+  /** Milliseconds since some moment, which never go back. */
   now(): number;
-  /** Calls `act` once, after this many milliseconds. */
+  /** Calls `act` once, after `ms` milliseconds. */
   after(ms: number, act: () => void): void;
 }
 

@@ -28,8 +28,8 @@ export interface JwtTokenVerifierOptions {
   /** The accepted signature algorithms, {@link DEFAULT_ALGORITHMS} by default. */
   readonly algorithms?: readonly string[] | undefined;
   /**
-   * The scope, role or permission of the issuer that each permission needs. Without one, every valid token has the permission if it is among
-   * `DEFAULT_PERMISSIONS` of the domain, and no token otherwise.
+   * The scope, role or permission of the issuer that each permission needs. Every valid token has a permission without one
+   * if it is among `DEFAULT_PERMISSIONS` of the domain; otherwise, no token has it.
    */
   readonly scopes?: Readonly<Partial<Record<Permission, string | undefined>>> | undefined;
   /** The claim that names the client in logs. Without it, the name is `sub`, `client_id` or `azp`. */

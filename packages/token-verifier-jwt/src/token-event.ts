@@ -1,6 +1,6 @@
 import type { TokenVerifierUnavailableError } from '@plant-store/domain';
 
-/** An event of a token verifier, for logs and metrics. None contains a token, a part or digest of one, or a password. */
+/** An event of a token verifier, for logs and metrics. It contains no token, part or digest of one, and no password. */
 export type TokenEvent =
   | {
       /** A token is about to be verified. */

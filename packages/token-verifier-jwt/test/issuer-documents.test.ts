@@ -33,72 +33,70 @@ describe("The issuer's documents", () => {
     await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
   }
 
-  describe('name the URL of the keys', () => {
-    it('unless it is configured', async () => {
-      await issuer.verifier({ jwksUrl: `${issuer.url}/jwks` }).ready();
-      expect(issuer.requests).to.deep.equal(['/jwks']);
-    });
-
-    for (const [path, part] of Object.entries({ '/realms/plants/': '/realms/plants', '': '' })) {
-      it(`for an issuer at ${path}, by OpenID Connect Discovery or RFC 8414`, async () => {
-        const name = `${issuer.url}${path}`;
-        const places = [`${part}${METADATA}`, `/.well-known/oauth-authorization-server${part}`];
-        issuer.handlers.set(METADATA, (_, response) => response.writeHead(404).end());
-        publishMetadata({ issuer: name }, places[1]);
-        await issuer.verifier({ issuer: name }).ready();
-        publishMetadata({ issuer: name }, places[0]);
-        await issuer.verifier({ issuer: name }).ready();
-        expect(issuer.requests).to.deep.equal([...places, '/jwks', places[0], '/jwks']);
-      });
-    }
-
-    it('unless it belongs to another issuer, which the error names', async () => {
-      for (const [name, shown] of [
-        [`${issuer.url}/`, `the issuer "${issuer.url}/"`],
-        ['https://issuer.example', 'the issuer "https://issuer.example"'],
-        ['a\nb', 'the issuer "a\\nb"'],
-        ['a'.repeat(100_000), `the issuer "${'a'.repeat(188)}`],
-        [undefined, 'no issuer'],
-      ] as const) {
-        publishMetadata({ issuer: name });
-        await expectNotFetched(`${METADATA} names ${shown} instead of "${issuer.url}"`);
-      }
-      expect(issuer.requests).not.to.contain('/jwks');
-    });
-
-    it('unless that is not trusted', async () => {
-      for (const uri of ['http://192.0.2.1/jwks', 'jwks', 7, undefined]) {
-        publishMetadata({ jwks_uri: uri });
-        await expectNotFetched('contains no trusted jwks_uri');
-      }
-    });
-
-    it('even after the keys move; unusable metadata leaves the last known URL', async () => {
-      const verifier = issuer.verifier();
-      await verifier.ready();
-      publishMetadata({ jwks_uri: `${issuer.url}/moved` });
-      const keys = [await issuerKey('second'), await issuerKey('third')];
-      const accepted = async (key = keys[0]) =>
-        verifier.verify(await issuer.token({}, {}, key)).then(() => issuer.requests.at(-1));
-      issuer.publish('/moved', { keys: [keys[0]?.published] });
-      expect(await accepted()).to.equal('/moved');
-
-      const another = { issuer: 'https://another.example', jwks_uri: `${issuer.url}/jwks` };
-      issuer.publish(METADATA, another);
-      issuer.publish('/moved', { keys: keys.map(({ published }) => published) });
-      issuer.now += 1_000;
-      expect(await accepted(keys[1])).to.equal('/moved');
-
-      issuer.handlers.set('/moved', (_, response) => response.writeHead(410).end());
-      issuer.now += 1_000;
-      const error = await accepted(await issuerKey('fourth')).catch((failure: unknown) => failure);
-      expect(inspect(error, { depth: 9 })).to.include(
-        'names the issuer "https://another.example" instead of',
-      );
-    });
+  it('are not fetched if the URL of the keys is configured', async () => {
+    await issuer.verifier({ jwksUrl: `${issuer.url}/jwks` }).ready();
+    expect(issuer.requests).to.deep.equal(['/jwks']);
   });
 
-  it('are no longer looked for after an abort', async () => {
+  for (const [path, part] of Object.entries({ '/realms/plants/': '/realms/plants', '': '' })) {
+    it(`name the URL of the keys by OpenID Connect Discovery or RFC 8414: "${path}"`, async () => {
+      const name = `${issuer.url}${path}`;
+      const places = [`${part}${METADATA}`, `/.well-known/oauth-authorization-server${part}`];
+      issuer.handlers.set(METADATA, (_, response) => response.writeHead(404).end());
+      publishMetadata({ issuer: name }, places[1]);
+      await issuer.verifier({ issuer: name }).ready();
+      publishMetadata({ issuer: name }, places[0]);
+      await issuer.verifier({ issuer: name }).ready();
+      expect(issuer.requests).to.deep.equal([...places, '/jwks', places[0], '/jwks']);
+    });
+  }
+
+  it('are refused from another issuer, which the error names', async () => {
+    for (const [name, shown] of [
+      [`${issuer.url}/`, `the issuer "${issuer.url}/"`],
+      ['https://issuer.example', 'the issuer "https://issuer.example"'],
+      ['a\nb', 'the issuer "a\\nb"'],
+      ['a'.repeat(100_000), `the issuer "${'a'.repeat(188)}`],
+      [undefined, 'no issuer'],
+    ] as const) {
+      publishMetadata({ issuer: name });
+      await expectNotFetched(`${METADATA} names ${shown} instead of "${issuer.url}"`);
+    }
+    expect(issuer.requests).not.to.contain('/jwks');
+  });
+
+  it('are refused if they name no trusted URL of the keys', async () => {
+    for (const uri of ['http://192.0.2.1/jwks', 'jwks', 7, undefined]) {
+      publishMetadata({ jwks_uri: uri });
+      await expectNotFetched('contains no trusted jwks_uri');
+    }
+  });
+
+  it('may name another URL later; if they become unusable, the last known one is used', async () => {
+    const verifier = issuer.verifier();
+    await verifier.ready();
+    publishMetadata({ jwks_uri: `${issuer.url}/moved` });
+    const keys = [await issuerKey('second'), await issuerKey('third')];
+    const accepted = async (key = keys[0]) =>
+      verifier.verify(await issuer.token({}, {}, key)).then(() => issuer.requests.at(-1));
+    issuer.publish('/moved', { keys: [keys[0]?.published] });
+    expect(await accepted()).to.equal('/moved');
+
+    const another = { issuer: 'https://another.example', jwks_uri: `${issuer.url}/jwks` };
+    issuer.publish(METADATA, another);
+    issuer.publish('/moved', { keys: keys.map(({ published }) => published) });
+    issuer.now += 1_000;
+    expect(await accepted(keys[1])).to.equal('/moved');
+
+    issuer.handlers.set('/moved', (_, response) => response.writeHead(410).end());
+    issuer.now += 1_000;
+    const error = await accepted(await issuerKey('fourth')).catch((failure: unknown) => failure);
+    expect(inspect(error, { depth: 9 })).to.include(
+      'names the issuer "https://another.example" instead of',
+    );
+  });
+
+  it('are not fetched after an abort', async () => {
     const fetched: string[] = [];
     const abort = new AbortController();
     issuer.handlers.set(METADATA, () => abort.abort(new Error('no response')));
@@ -107,7 +105,7 @@ describe("The issuer's documents", () => {
     expect(fetched).to.deep.equal([METADATA]);
   });
 
-  it('are fetched from the last known URL after 6 seconds without metadata', async () => {
+  it('are replaced by the last known URL after 6 seconds without metadata', async () => {
     const timers: [ms: number, act: () => void][] = [];
     const after = (ms: number, act: () => void) => void timers.push([ms, act]);
     const fetched: string[] = [];
@@ -163,7 +161,7 @@ describe("The issuer's documents", () => {
   }
 
   for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
-    it(`contain no key: ${JSON.stringify(body)}`, async () => {
+    it(`are refused without a key: ${JSON.stringify(body)}`, async () => {
       issuer.publish('/jwks', body);
       await expectNotFetched(NO_KEY);
     });
@@ -177,7 +175,7 @@ describe("The issuer's documents", () => {
     expect(issuer.requests).to.not.contain('/elsewhere');
   });
 
-  it('may have a byte order mark and invalid UTF-8, as for `fetch`', async () => {
+  it('may contain a byte order mark and invalid UTF-8, as for `fetch`', async () => {
     const before = Buffer.from('\uFEFF');
     const name = Buffer.from('{"name":"Gärtnerei",', 'latin1');
     const publish = (path: string, document: object) =>
@@ -189,7 +187,7 @@ describe("The issuer's documents", () => {
     await issuer.verifier().verify(await issuer.token());
   });
 
-  it('have at most 256 KiB', async () => {
+  it('may have at most 256 KiB', async () => {
     const published = `{"keys":[${JSON.stringify(issuer.key.published)}]`;
     const largest = `${published}${' '.repeat(LIMIT - published.length - 1)}}`;
     issuer.handlers.set('/jwks', (_, response) => response.end(largest));

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 
 const valid = { issuer: 'https://issuer.example/realms/plants', audience: 'plants' };
 
-describe('The options of a JwtTokenVerifier', () => {
+describe('JwtTokenVerifier', () => {
   const accepted: Partial<JwtTokenVerifierOptions>[] = [
     { issuer: 'https://issuer.example/' },
     { issuer: 'http://localhost:8080/realms/plants' },
@@ -21,7 +21,7 @@ describe('The options of a JwtTokenVerifier', () => {
   ];
 
   for (const options of accepted) {
-    it(`may be ${JSON.stringify(options)}`, () => {
+    it(`accepts the options ${JSON.stringify(options)}`, () => {
       expect(jwtOptionProblems({ ...valid, ...options })).to.deep.equal([]);
     });
   }
@@ -44,7 +44,7 @@ describe('The options of a JwtTokenVerifier', () => {
     { scopes: { 'create plants': 'plants"' } },
   ];
 
-  it('are refused with the rule', () => {
+  it('states the rule of each option that it refuses', () => {
     const url = 'an https URL, or an http URL on the loopback interface, without a user';
     expect(jwtOptionProblems({ issuer: '', audience: '' })).to.deep.equal([
       { option: 'issuer', expected: `${url}, a query or a fragment` },
@@ -63,14 +63,14 @@ describe('The options of a JwtTokenVerifier', () => {
   });
 
   for (const options of refused) {
-    it(`cannot be ${JSON.stringify(options)}`, () => {
+    it(`refuses the options ${JSON.stringify(options)}`, () => {
       const [invalid] = Object.keys(options);
       const problems = jwtOptionProblems({ ...valid, ...options });
       expect(problems.map(({ option }) => option.split('.')[0])).to.deep.equal([invalid]);
     });
   }
 
-  it('are refused by the constructor with every problem but no secret', () => {
+  it('throws an error with every problem of its options, but no secret', () => {
     const invalid = {
       issuer: '',
       audience: '',

@@ -60,13 +60,11 @@ describe('JwtTokenVerifier', () => {
     };
   }
 
-  describeTokenVerifier(mocha, 'JwtTokenVerifier with expired keys', () =>
-    open(2 * HOURS_IN_SECONDS * 1000),
-  );
+  describeTokenVerifier(mocha, 'with expired keys', () => open(2 * HOURS_IN_SECONDS * 1000));
 
-  describeTokenVerifier(mocha, 'JwtTokenVerifier with trusted keys', () => open(0));
+  describeTokenVerifier(mocha, 'with trusted keys', () => open(0));
 
-  describe('The client of a signed token', () => {
+  describe('given a signed token', () => {
     const both = { client_id: 'shop', azp: 'party' };
     const named: [claims: Record<string, unknown>, name: string][] = [
       [{ sub: 'gardener', ...both }, 'gardener'],
@@ -78,13 +76,13 @@ describe('JwtTokenVerifier', () => {
     ];
 
     for (const [claims, name] of named) {
-      it(`is named ${name.slice(0, 20)} with ${JSON.stringify(claims).slice(0, 60)}`, async () => {
+      it(`names the client ${name.slice(0, 20)} with ${JSON.stringify(claims).slice(0, 60)}`, async () => {
         const client = await issuer.verifier().verify(await issuer.token(claims));
         expect(client.name).to.equal(name);
       });
     }
 
-    it('is named by the configured claim, if the token has it', async () => {
+    it('names the client by the configured claim, if the token has it', async () => {
       const verifier = issuer.verifier({ nameClaim: 'azp' });
       const named = async (azp: unknown) =>
         (await verifier.verify(await issuer.token({ azp }))).name;
@@ -112,22 +110,22 @@ describe('JwtTokenVerifier', () => {
     ];
 
     for (const [claims, expected] of permitted) {
-      it(`may ${expected ? '' : 'not '}create plants with ${JSON.stringify(claims)}`, async () => {
+      it(`permits ${expected ? 'creates' : 'no create'} with ${JSON.stringify(claims)}`, async () => {
         const verifier = issuer.verifier({ scopes: { 'create plants': 'plants:create' } });
         const client = await verifier.verify(await issuer.token(claims));
         expect(client.permissions.has('create plants')).to.equal(expected);
       });
     }
 
-    it('may create and read plants if no scope is configured', async () => {
+    it('permits creates and reads if no scope is configured', async () => {
       const client = await issuer.verifier().verify(await issuer.token());
       expect([...client.permissions]).to.deep.equal(['create plants', 'read plants']);
     });
   });
 
-  describe('An accepted token', () => {
+  describe('accepts a token', () => {
     for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
-      it(`may be signed with ${alg}`, async () => {
+      it(`signed with ${alg}`, async () => {
         const key = await issuerKey('another', alg);
         issuer.keys = [key];
         await issuer.verifier().verify(await issuer.token({}, {}, key));
@@ -135,12 +133,12 @@ describe('JwtTokenVerifier', () => {
     }
 
     for (const typ of ['at+jwt', 'application/at+jwt', 'AT+JWT', 'JWT', undefined]) {
-      it(`may have the type ${typ}`, async () => {
+      it(typ ? `of the type ${typ}` : 'without a type', async () => {
         await issuer.verifier().verify(await issuer.token({}, { typ }));
       });
     }
 
-    it('may name several audiences; `nbf` and `exp` have 30 seconds of leeway', async () => {
+    it('for several audiences, and 30 seconds before `nbf` or after `exp`', async () => {
       const aud = ['https://animals.example', issuer.claims().aud];
       const [nbf, exp] = [issuer.seconds + 30, issuer.seconds - 29];
       for (const claims of [{ aud }, { nbf }, { exp }])
@@ -148,7 +146,7 @@ describe('JwtTokenVerifier', () => {
     });
   });
 
-  describe('A token without an audience', () => {
+  describe('given a token without an audience', () => {
     const audience = 'client-1';
     const other = 'client-2';
     const cases: [claims: Record<string, unknown>, accepted: boolean][] = [
@@ -169,7 +167,7 @@ describe('JwtTokenVerifier', () => {
     ];
 
     for (const [claims, accepted] of cases) {
-      it(`is ${accepted ? 'accepted' : 'refused'} with ${JSON.stringify(claims)}`, async () => {
+      it(`${accepted ? 'accepts' : 'refuses'} ${JSON.stringify(claims)}`, async () => {
         const token = await issuer.token({ aud: undefined, ...claims });
         const verifying = issuer.verifier({ audience }).verify(token);
         if (accepted) await verifying;
@@ -178,15 +176,15 @@ describe('JwtTokenVerifier', () => {
     }
 
     for (const aud of [other, [other], '', [''], null, {}, 7, [[audience]]]) {
-      it(`does not have the audience ${JSON.stringify(aud)}, even for our client`, async () => {
+      it(`refuses the audience ${JSON.stringify(aud)}, even if our client holds the token`, async () => {
         const token = await issuer.token({ aud, client_id: audience, azp: audience });
         await rejects(issuer.verifier({ audience }).verify(token), { reason: 'audience' });
       });
     }
   });
 
-  describe('A key of an issuer', () => {
-    it('without a `kid` is tried last, and fetched if no other matches', async () => {
+  describe('given the keys of an issuer', () => {
+    it('tries keys without a `kid` last, and fetches them again if none matches', async () => {
       const nameless = () => issuerKey(undefined);
       const [first, other, next] = [await nameless(), await nameless(), await nameless()];
       issuer.keys = [first, other];
@@ -200,7 +198,7 @@ describe('JwtTokenVerifier', () => {
       await verify(next);
     });
 
-    it('is trusted for an hour of uptime, even if clocks go back', async () => {
+    it('trusts them for an hour of uptime, even if clocks go back', async () => {
       const verifier = issuer.verifier({ now: undefined });
       const token = await issuer.token();
       await verifier.verify(token);
@@ -215,7 +213,7 @@ describe('JwtTokenVerifier', () => {
       });
     });
 
-    it('does not refuse a token if the verifier closes during its verification', async () => {
+    it('refuses no token that it is verifying while it closes', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       const token = await issuer.token({}, { kid: 'unknown' });
@@ -227,7 +225,7 @@ describe('JwtTokenVerifier', () => {
     });
   });
 
-  describe('A verified token', () => {
+  describe('after verifying a token', () => {
     /** Returns a verifier, and for each token whether its client was cached. */
     function recording() {
       const cached: boolean[] = [];
@@ -239,7 +237,7 @@ describe('JwtTokenVerifier', () => {
       return { verifier, cached };
     }
 
-    it('is cached until it expires, and accepted for 30 seconds more', async () => {
+    it('caches it until it expires, and accepts it for 30 seconds more', async () => {
       const { verifier, cached } = recording();
       await verifier.ready();
       const token = await issuer.token({ exp: issuer.seconds + 60 });
@@ -255,7 +253,7 @@ describe('JwtTokenVerifier', () => {
       expect(cached).to.deep.equal([false, true, false, false, false, false]);
     });
 
-    it('is forgotten after 10,000 others', () => {
+    it('forgets it after 10,000 others', () => {
       const verified = new VerifiedClients();
       const client: Client = { name: 'gardener', permissions: new Set() };
       for (let index = 0; index <= 10_000; index += 1)
@@ -263,7 +261,7 @@ describe('JwtTokenVerifier', () => {
       expect([verified.has('0'), verified.has('1')]).to.deep.equal([false, true]);
     });
 
-    it('is forgotten when its key is withdrawn, even during the verification', async () => {
+    it('forgets it when its key is withdrawn, even during the verification', async () => {
       const { verifier } = recording();
       const token = await issuer.token();
       await verifier.ready();
@@ -290,7 +288,7 @@ describe('JwtTokenVerifier', () => {
       await rejects(verifier.verify(token), { reason: 'unknown key' });
     });
 
-    it('is forgotten when the keys change, and only then', async () => {
+    it('forgets it when the keys change, and only then', async () => {
       const { verifier, cached } = recording();
       const token = await issuer.token();
       const fetchAgain = async () => {
@@ -414,7 +412,7 @@ describe('A token is refused', () => {
     await rejects(verifier.verify(token), { reason: 'algorithm' });
   });
 
-  it('that names a known key but another signed it, whatever its kind', async () => {
+  it('that names a known key but is signed with another, of any kind', async () => {
     const forged = await issuer.token({}, {}, forgerKey);
     await refuses(forged, 'the signature does not match', 'signature');
     const ofAnotherKind = await issuer.token({}, {}, await issuerKey('first', 'ES256'));
@@ -433,7 +431,7 @@ describe('A token is refused', () => {
     });
   }
 
-  it('that is encrypted or has another form', async () => {
+  it('that is encrypted, or not in the format of a signed token', async () => {
     const token = await issuer.token();
     for (const other of [`${token}.a.b`, token.replace('.', '..'), `${token}=`, `${token}+/`]) {
       await refuses(other, ...MALFORMED);
