@@ -1,15 +1,22 @@
 import type { Plant, PlantRepository } from './plant-repository.ts';
+import type { TokenVerifier } from './token-verifier.ts';
 
-/** Use case: creates a plant. Resolves with what a response shows, once it is stored. */
+/** Use case: a client with a valid token creates a plant. */
 export class CreatePlant {
+  readonly #tokens: TokenVerifier;
   readonly #plants: PlantRepository;
 
-  constructor(plants: PlantRepository) {
+  constructor(tokens: TokenVerifier, plants: PlantRepository) {
+    this.#tokens = tokens;
     this.#plants = plants;
   }
 
-  async execute(plant: Plant): Promise<Omit<Plant, 'id'>> {
-    await this.#plants.add(plant);
-    return { name: plant.name, tag: plant.tag };
+  /** Resolves with what creates plants, and returns what a response shows. So a driver can refuse a stranger first. */
+  async authorize(token: string): Promise<(plant: Plant) => Promise<Omit<Plant, 'id'>>> {
+    await this.#tokens.verify(token);
+    return async (plant) => {
+      await this.#plants.add(plant);
+      return { name: plant.name, tag: plant.tag };
+    };
   }
 }

@@ -1,9 +1,10 @@
 import Router from '@koa/router';
-import Koa, { type Context, type Middleware } from 'koa';
+import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import * as v from 'valibot';
 import type { CreatePlant } from './create-plant.ts';
 import { PlantIdTakenError } from './plant-repository.ts';
+import { InvalidTokenError } from './token-verifier.ts';
 
 const NewPlant = v.object({
   id: v.pipe(v.number('id must be a number'), v.safeInteger('id must be a safe integer')),
@@ -12,36 +13,38 @@ const NewPlant = v.object({
 });
 
 /** Adapter that drives the use case: turns `POST /plants` into a call, and its end into a response. */
-export function createApp(createPlant: CreatePlant, token: string): Koa {
-  const router = new Router().use((context, next) => {
-    if (context.get('Authorization') !== `Bearer ${token}`) context.throw(401, 'invalid token');
-    return next();
-  });
-  router.post('/plants', bodyParser({ onerror: refuseBody }), async (context) => {
-    context.body = await createPlant.execute(v.parse(NewPlant, context.request.body));
+export function createApp(createPlant: CreatePlant): Koa {
+  const authorize: Middleware = async (ctx, next) => {
+    ctx.state.create = await createPlant.authorize(
+      ctx.get('Authorization').replace(/^Bearer /, ''),
+    );
+    await next();
+  };
+  const router = new Router();
+  router.post('/plants', authorize, bodyParser(), async (ctx) => {
+    ctx.body = await ctx.state.create(v.parse(NewPlant, ctx.request.body));
   });
   const app = new Koa().use(errorBodies);
   app.use(router.routes());
   return app;
 }
 
-const refuseBody = (_: Error, context: Context) => context.throw(400, 'the body is not valid JSON');
-
-const errorBodies: Middleware = async (context, next) => {
+const errorBodies: Middleware = async (ctx, next) => {
   try {
     await next();
-    if (context.status === 404) context.throw(404, 'there is nothing at this path');
+    if (ctx.status === 404) ctx.throw(404, 'there is nothing at this path');
   } catch (thrown) {
-    const [error, message] = failureOf(thrown);
-    context.status = Math.floor(error / 10);
-    context.body = { error, message };
+    const [status, error, message] = failureOf(thrown);
+    ctx.status = status;
+    ctx.body = { error, message };
   }
 };
 
-/** The error number, whose first three digits are the status, and the message. */
-function failureOf(error: unknown): [error: number, message: string] {
-  if (error instanceof PlantIdTakenError) return [4006, error.message];
-  if (error instanceof v.ValiError) return [4005, error.message];
-  if (error instanceof Koa.HttpError && error.expose) return [error.status * 10, error.message];
-  return [5000, 'internal error'];
+function failureOf(thrown: unknown): [status: number, error: number, message: string] {
+  if (thrown instanceof PlantIdTakenError) return [400, 4006, thrown.message];
+  if (thrown instanceof v.ValiError) return [400, 4005, thrown.message];
+  if (thrown instanceof InvalidTokenError) return [401, 4010, thrown.message];
+  if (thrown instanceof SyntaxError) return [400, 4004, 'the body is not valid JSON'];
+  if (thrown instanceof Koa.HttpError) return [thrown.status, thrown.status * 10, thrown.message];
+  return [500, 5000, 'internal error'];
 }

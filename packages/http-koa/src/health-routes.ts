@@ -16,7 +16,6 @@ export function addHealth(router: Router, check: () => Promise<void>): void {
 }
 
 const live: Middleware = (ctx) => {
-  ctx.set('Cache-Control', 'no-store');
   ctx.body = { status: 'live' };
 };
 
@@ -30,7 +29,6 @@ function ready(check: () => Promise<void>): Middleware {
       if (failure !== failures.INTERNAL) return respondWith(ctx, failure);
       throw error;
     }
-    ctx.set('Cache-Control', 'no-store');
     ctx.body = { status: 'ready' };
   };
 }

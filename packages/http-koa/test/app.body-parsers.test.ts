@@ -1,9 +1,7 @@
-import { bodyParser as successor } from '@koa/bodyparser';
 import { plantStoreRoutes } from '@plant-store/http-koa';
 import express from 'body-parser';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
-import { koaBody } from 'koa-body';
 import koaBodyParser from 'koa-bodyparser';
 import connect from 'koa-connect';
 import { create, createSlowly, errorOf, useEmbedding } from './support/embedding.js';
@@ -24,14 +22,10 @@ describe('A body parser in front of the routes', () => {
   };
   const parsers: Record<string, () => Koa> = {
     'koa-bodyparser': () => routesAfter([koaBodyParser()]),
-    '@koa/bodyparser': () => routesAfter([successor()]),
-    'koa-body': () => routesAfter([koaBody()]),
     'express.json': () => routesAfter([connect(express.json())]),
   };
   const harmless: Record<string, () => Koa> = {
     'koa-bodyparser for forms': () => routesAfter([koaBodyParser({ enableTypes: ['form'] })]),
-    '@koa/bodyparser for forms': () => routesAfter([successor({ enableTypes: ['form'] })]),
-    'koa-body for forms': () => routesAfter([koaBody({ json: false })]),
     // As Google Cloud Functions and Firebase, where it cannot be turned off.
     'express.json that keeps the bytes': () =>
       routesAfter([

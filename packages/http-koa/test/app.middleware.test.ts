@@ -6,7 +6,6 @@ import type { NewPlant } from '@plant-store/domain';
 import { type AppDependencies, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
-import helmet from 'koa-helmet';
 import mount from 'koa-mount';
 import {
   AUTHORIZED,
@@ -27,7 +26,7 @@ const responseTime: Middleware = async (ctx, next) => {
   await next();
   ctx.set('X-Response-Status', `${ctx.status}`);
 };
-const around = [responseTime, cors({ origin: ORIGIN }), helmet()];
+const around = [responseTime, cors({ origin: ORIGIN })];
 const mine: Middleware = (ctx) => (ctx.body = `mine: ${ctx.path}`);
 
 describe("A host's middleware", () => {
@@ -50,7 +49,6 @@ describe("A host's middleware", () => {
     for (const response of [await create(url, '{"id":7,"name":""}'), await create(url, '{')]) {
       expect(response.headers.get('X-Response-Status')).to.equal(`${response.status}`);
       expect(response.headers.get('Access-Control-Allow-Origin')).to.equal(ORIGIN);
-      expect(response.headers.get('X-Content-Type-Options')).to.equal('nosniff');
       await response.text();
     }
   }
@@ -139,19 +137,17 @@ describe("A host's middleware", () => {
   });
 
   describe('around the routes', () => {
-    for (const own of [true, false]) {
-      it(`changes only the headers that it sets, on a ${own ? '`createServer`' : 'Node.js'} server`, async () => {
-        const app = new Koa();
-        for (const middleware of around) app.use(middleware);
-        app.use(plantStoreRoutes(embedding.dependencies)).use(mine);
-        const url = await embedding.serve(app, own);
-        await embedding.expectPlantStore(fetching(`${url}/plants`));
-        await expectHeaders(`${url}/plants`);
-        for (const path of ['/', '/plants/', '/Plants', '/elsewhere']) {
-          expect(await (await fetch(url + path)).text()).to.equal(`mine: ${path}`);
-        }
-      });
-    }
+    it('changes only the headers that it sets', async () => {
+      const app = new Koa();
+      for (const middleware of around) app.use(middleware);
+      app.use(plantStoreRoutes(embedding.dependencies)).use(mine);
+      const url = await embedding.serve(app, false);
+      await embedding.expectPlantStore(fetching(`${url}/plants`));
+      await expectHeaders(`${url}/plants`);
+      for (const path of ['/', '/plants/', '/Plants', '/elsewhere']) {
+        expect(await (await fetch(url + path)).text()).to.equal(`mine: ${path}`);
+      }
+    });
 
     it('can mount the routes below a path', async () => {
       const app = new Koa().use(mount('/nursery', plantStoreRoutes(embedding.dependencies)));

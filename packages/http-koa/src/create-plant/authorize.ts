@@ -14,6 +14,7 @@ export function authorize(createPlant: CreatePlant, admit: Admit | undefined): M
   return async function authorized(ctx, next) {
     const creator = await createPlant.authorize(bearerToken(ctx.req));
     const state: RequestState = ctx.state;
+    state.client = creator.client;
     state.creator = creator;
     if (admit) await admit(creator.client);
     return next();

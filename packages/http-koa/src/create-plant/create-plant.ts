@@ -26,9 +26,7 @@ export function createPlant({ maxInFlight, requestDeadlineMs }: CreateLimits): M
       const { creator, arrivedAt }: AuthorizedState = ctx.state;
       const newPlant = parseNewPlant(body);
       const timeLimitMs = arrivedAt + requestDeadlineMs - performance.now();
-      const plant = await creator.create(newPlant, timeLimitMs);
-      ctx.set('Cache-Control', 'no-store');
-      ctx.body = plant;
+      ctx.body = await creator.create(newPlant, timeLimitMs);
     } finally {
       inFlight -= 1;
     }

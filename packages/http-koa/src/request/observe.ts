@@ -1,4 +1,4 @@
-import type { PlantCreator } from '@plant-store/domain';
+import type { Client, PlantCreator } from '@plant-store/domain';
 import type { Middleware } from 'koa';
 import type { Failure } from './failures.js';
 import { countedMethod, requestIdOf } from './headers.js';
@@ -14,7 +14,9 @@ export interface RequestState {
   requestId: string;
   /** When the last byte of the request arrived, or, until that is known, when the request began (`performance.now()`). */
   arrivedAt: number;
-  /** What the client may do, once its token was verified. */
+  /** The client, once its token was verified. */
+  client?: Client;
+  /** The same client, if it may create plants. */
   creator?: PlantCreator;
   /** What the response reports, and why, unless the request succeeded. */
   failure?: Failure;
@@ -34,10 +36,11 @@ export function observe(observer: HttpObserver): Middleware {
     const requestId = requestIdOf(req);
     state.requestId = requestId;
     state.arrivedAt = startedAt;
-    response.set('X-Request-Id', requestId);
+    // Nothing is cached unless a route says otherwise.
+    response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'no-store' });
     observer.begun();
     await next();
-    const { failure, creator, cause } = state;
+    const { failure, client, cause } = state;
     observer.ended({
       method: countedMethod(req.method),
       route: ctx.routerPath,
@@ -46,7 +49,7 @@ export function observe(observer: HttpObserver): Middleware {
       error: failure?.error,
       durationMs: performance.now() - startedAt,
       requestId,
-      client: creator?.client.name ?? refusedClientOf(cause),
+      client: client?.name ?? refusedClientOf(cause),
       refusal: accessRefusalOf(cause),
       parserError: parserErrorOf(cause),
       request: req,

@@ -30,7 +30,6 @@ export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Middl
 export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failure: Failure): void {
   const { status, error, message, challenge, retryAfter, allow } = failure;
   ctx.status = status;
-  ctx.set('Cache-Control', 'no-store');
   if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
   if (retryAfter !== undefined) ctx.set('Retry-After', `${retryAfter}`);
   if (allow !== undefined) ctx.set('Allow', allow);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import {
   CreatePlant,
   type NewPlant,
@@ -57,25 +57,6 @@ export class Embedding {
     return { app, server, url: await this.listen(server) };
   }
 
-  /** Opens a connection to a server. Resolves with both ends. Not for concurrent calls. */
-  async client(server: Server): Promise<{ socket: Socket; accepted: Socket }> {
-    const { port } = server.address() as AddressInfo;
-    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-    this.#closing.push(() => socket.destroy());
-    const [[accepted]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
-    return { socket, accepted };
-  }
-
-  /** Connects many clients at once, which each send a request. Resolves when all have received a response. */
-  async connectMany(server: Server, clients: number, text: string): Promise<void> {
-    const { port } = server.address() as AddressInfo;
-    const sockets = Array.from({ length: clients }, () => connect(port, '127.0.0.1'));
-    this.#closing.push(...sockets.map((socket) => () => socket.destroy()));
-    const responses = sockets.map((socket) => once(socket, 'data'));
-    for (const socket of sockets) socket.write(text);
-    await Promise.all(responses);
-  }
-
   /** Serves an application on a server of `createServer`, or on one of Node.js. */
   async serve(app: Pick<Koa, 'callback'>, own = true): Promise<string> {
     const { observer } = this.dependencies;
@@ -84,10 +65,9 @@ export class Embedding {
     return this.listen(own ? createServer(handle, { refuse }) : createHttpServer(handle));
   }
 
-  /** Makes a server listen on a free port, or on a Unix socket. */
-  async listen(server: Server, path?: string): Promise<string> {
-    const begun = path === undefined ? server.listen(0, '127.0.0.1') : server.listen(path);
-    await once(begun, 'listening');
+  /** Makes a server listen on a free port. */
+  async listen(server: Server): Promise<string> {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
     this.#closing.push(async () => {
       const closed = once(server, 'close');
       server.close();
@@ -236,14 +216,4 @@ export function signal() {
   let give = (): void => undefined;
   const given = new Promise<void>((resolve) => (give = resolve));
   return { given, give: () => give() };
-}
-
-/** Resolves when the client has received the heads of this many responses. */
-export async function responded(socket: Socket, responses = 1): Promise<void> {
-  let begun = 0;
-  for (let tail = ''; begun < responses; ) {
-    const parts = (tail + (await once(socket, 'data'))[0]).split('HTTP/1.1 200 OK');
-    begun += parts.length - 1;
-    tail = parts.at(-1)?.slice(-14) ?? '';
-  }
 }

@@ -22,35 +22,40 @@ const plants: PlantReader = {
 };
 
 const tokens: TokenVerifier = {
-  verify: async (token) => ({
-    name: token,
-    permissions: new Set(token === 'visitor' ? ['show plants'] : DEFAULT_PERMISSIONS),
-  }),
-  ready: async () => {},
-  close: async () => {},
+  async verify(token) {
+    const permissions = token === 'visitor' ? ['show plants' as const] : DEFAULT_PERMISSIONS;
+    return { name: token, permissions: new Set(permissions) };
+  },
+  async ready() {},
+  async close() {},
 };
 
 describe('Showing a plant', () => {
-  const visitor = (from = plants) => new ShowPlant(tokens, from).authorize('visitor');
+  const showPlant = new ShowPlant(tokens, plants);
 
   it('returns the plant without its id', async () => {
-    const { show } = await visitor();
-    expect(await show(monstera.id, 1_000)).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
-    expect(await show(smallest.id, 1_000)).to.deep.equal({ name: 'Bellis perennis' });
+    const visitor = await showPlant.authorize('visitor');
+    expect(await visitor.show(monstera.id, 1_000)).to.deep.equal({
+      name: 'Monstera',
+      tag: 'tropical',
+    });
+    expect(await visitor.show(smallest.id, 1_000)).to.deep.equal({ name: 'Bellis perennis' });
   });
 
   it('rejects when no plant has this id', async () => {
     const { id } = newPlant({ id: MAX_PLANT_ID - 1n, name: '' });
-    await rejects((await visitor()).show(id, 1_000), PlantNotFoundError);
+    const visitor = await showPlant.authorize('visitor');
+    await rejects(visitor.show(id, 1_000), PlantNotFoundError);
   });
 
   it('rejects when the client has the default permissions only', async () => {
-    await rejects(new ShowPlant(tokens, plants).authorize('creator'), PermissionDeniedError);
+    await rejects(showPlant.authorize('creator'), PermissionDeniedError);
   });
 
   it('does not mistake an outage for an absent plant', async () => {
     const outage = new StoreUnavailableError('gone');
-    const { show } = await visitor({ read: () => Promise.reject(outage) });
-    await rejects(show(monstera.id, 1_000), outage);
+    const useCase = new ShowPlant(tokens, { read: () => Promise.reject(outage) });
+    const visitor = await useCase.authorize('visitor');
+    await rejects(visitor.show(monstera.id, 1_000), outage);
   });
 });

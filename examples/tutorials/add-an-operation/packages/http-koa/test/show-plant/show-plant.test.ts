@@ -59,17 +59,6 @@ describe('GET /plants/{id}', () => {
     }
   });
 
-  it('responds 405 to another method', async () => {
-    const response = await fetch(`${origin}/plants/-1`, { method: 'DELETE' });
-    expect(response.status).to.equal(405);
-    expect(response.headers.get('Allow')).to.equal('HEAD, GET');
-  });
-
-  it('logs the client', async () => {
-    await show('-1');
-    expect(embedding.ended.at(-1)).to.include({ route: '/plants/:id', client: 'reader' });
-  });
-
   it('responds 403 without the permission, which no token has by default', async () => {
     const response = await show('-1', `Bearer ${CREATOR}`);
     expect(response.status).to.equal(403);
