@@ -127,9 +127,7 @@ describe('The monitoring of the service', () => {
       expect(fires).to.include.members([true, false]);
       const [page = '', anchor = ''] = annotations.runbook.split('#');
       expect(page).to.equal(`{{ $externalLabels.${DOCS_LABEL} }}/${basename(RUNBOOK)}`);
-      expect(sections.get(anchor)).to.match(
-        new RegExp(`^.*\\bAlerts? .*\`${alert}\`|: alert \`${alert}\``, 'm'),
-      );
+      expect(sections.get(anchor)).to.include(`\`${alert}\``);
       const onPanels = shown.flatMap((it) => usedIn(it.expr).metrics.map(familyOf));
       expect(onPanels).to.include.members(usedIn(expr).metrics.map(familyOf));
     });

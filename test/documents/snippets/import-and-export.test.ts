@@ -118,13 +118,11 @@ describe('The commands of docs/import-and-export.md', function () {
       await plants.close();
     }
 
-    it('export a file, and one plant, and resume', async () => {
+    it('export a file, and resume', async () => {
       await create(another + line);
       const env = { MONGODB_URI: uris[0] };
       await run(block('ACCESS_TOKEN_FILE=token npx plant-store export > plants.p'), env);
       expect(terminal.read('plants.ndjson')).to.equal(another + line);
-      const one = await run(block('ACCESS_TOKEN_FILE=token npx plant-store export --limit'), env);
-      expect(one.match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
       terminal.write('plants.part', `${another}${line.slice(0, 9)}`);
       await run(block("sed '/").replaceAll(/\d{5,}/g, '7'), env);
       expect(terminal.read('plants.ndjson')).to.equal(another + line);
