@@ -149,15 +149,15 @@ function namesProduction(given: NodeJS.ProcessEnv): boolean {
 const OWN =
   /^(?:ACCESS_TOKEN|BODY_|CORS_|HEADERS_|JWKS_|JWT_|KEEP_ALIVE_|MANAGEMENT_|MONGODB_|POSTGRESQL_|REQUEST_|SHUTDOWN_|TRUSTED_)/i;
 
-/** Kubernetes sets these for a service in the namespace that is called `mongodb` or `postgresql`. */
-const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)|_PORT(?:$|_\d+_)/;
+/** Kubernetes sets these for a service of the namespace that is called `mongodb` or `postgresql`; tests read the last one. */
+const OF_OTHERS = /_SERVICE_(?:HOST|PORT)|_PORT(?:$|_\d+_)|^POSTGRESQL_BIN$/;
 
 function unknownVariables(given: NodeJS.ProcessEnv): string[] {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
   const known = [...Object.keys(settings), ...files];
   const notSecret = Object.keys(settings).map((name) => `${name}_FILE`);
   return Object.keys(given)
-    .filter((name) => OWN.test(name) && !SERVICE_LINK.test(name))
+    .filter((name) => OWN.test(name) && !OF_OTHERS.test(name))
     .filter((name) => !known.includes(name) && !notSecret.includes(name))
     .map((name) => `${name}: unknown variable. ${fixOf(name.toUpperCase(), known)}`);
 }

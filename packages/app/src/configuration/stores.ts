@@ -1,7 +1,7 @@
 import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import type { BatchTracer, StoreObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
+import { type AdapterChoices, choice } from './adapter-choice.js';
 import { ConfigurationError, oneOf, required, text } from './setting.js';
 import { watched } from './watched-store.js';
 
@@ -23,11 +23,10 @@ export interface ConfiguredStore {
   readonly note: string;
   /** The variables that name the database; log lines about the database begin with them. */
   readonly variables?: string;
-  /** Opens the database, which reports when it becomes reachable or unreachable; memory reports once that it is reachable. */
+  /** Opens the store, which reports when its database becomes reachable or unreachable; memory reports once that it is. */
   readonly open: (use: StoreUse) => Promise<Store>;
   /** Warnings about settings that are allowed but not recommended: the variable, what happens, and the fix. */
   readonly advice?: (service: {
-    readonly NODE_ENV: string | undefined;
     readonly REQUEST_DEADLINE_MS: number;
   }) => readonly (string | false)[];
 }
@@ -51,10 +50,6 @@ const memory = choice({
       observer({ type: 'store reachable' });
       return new MemoryPlantRepository();
     },
-    advice: ({ NODE_ENV }) => [
-      NODE_ENV === 'production' &&
-        `STORAGE: memory, so ${DRAWBACK}. Set ${variablesThatChoose(stores)} to keep them`,
-    ],
   }),
 });
 

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { advice } from '../../src/configuration/configuration.js';
-import { configured, DIGEST, type Env, FORGETS, JWT, STORES } from '../support/configured.js';
+import { configured, DIGEST, type Env, JWT } from '../support/configured.js';
 
 describe('Advice', () => {
   const TIMES = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
   const cases: readonly (readonly [Env, ...string[]])[] = [
     [
       { NODE_ENV: 'production', HOST: '0.0.0.0', STORAGE: 'memory', ...JWT },
-      `STORAGE: memory, so ${FORGETS}. Set ${STORES} to keep them`,
       'JWT_SCOPE: not set, so every valid token from the issuer may create plants. Set it to the scope or role that permits it',
     ],
     [
