@@ -27,7 +27,7 @@ export const ids = {
   plantRepository: id<Store>('PlantRepository'),
   tokenVerifier: id<ReloadableVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
-  /** `undefined` when the database cannot be read. */
+  /** `undefined` when the store cannot be read. */
   readPlants: id<ReadPlants | undefined>('ReadPlants'),
   health: id<Health>('Health'),
   server: id<DrainableServer>('Server'),

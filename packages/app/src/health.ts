@@ -15,7 +15,7 @@ export class Health {
   #checking: Promise<unknown> | undefined;
 
   constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
-    // A degraded database accepts plants.
+    // A degraded store accepts plants.
     const unlessDegraded = (error: unknown) => {
       if (!(error instanceof StoreDegradedError)) throw error;
     };

@@ -23,7 +23,7 @@ describe('The health of the service', () => {
   afterEach(() => health.stop());
 
   for (const what of ['store', 'token verifier']) {
-    it(`is bad until the ${what} was reached, good in later outages`, async () => {
+    it(`is bad until the ${what} is reached, and good during later outages`, async () => {
       const [part, other] = [newPart(outage), newPart()];
       health = what === 'store' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.
@@ -37,7 +37,7 @@ describe('The health of the service', () => {
     });
   }
 
-  it('asks each part once for all callers, never after both were reached', async () => {
+  it('asks each part once for all callers, and never again once both were reached', async () => {
     const [store, tokens] = [newPart(), newPart()];
     const running = process.getActiveResourcesInfo();
     health = new Health(store, tokens);

@@ -47,7 +47,7 @@ describe('The process of plant-store', () => {
     ]);
   });
 
-  it('logs what Node.js warns about, in the form of the log', async () => {
+  it('logs warnings of Node.js in the format of the log', async () => {
     const warn = "process.on('SIGUSR2', () => process.emitWarning('a leak', 'LeakWarning'))";
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_OPTIONS });
@@ -58,7 +58,7 @@ describe('The process of plant-store', () => {
     expect(service.stderr()).to.equal('');
   });
 
-  it('logs what Node.js warns about before the log is open', async () => {
+  it('logs warnings of Node.js from before the log was open', async () => {
     const MONGODB_URI = 'mongodb://127.0.0.1:1/?j=true';
     const service = await serve({ ACCESS_TOKEN_SHA256, MONGODB_URI });
     const [line] = await service.printed(/^.*j is a deprecated option.*$/m);
@@ -67,7 +67,7 @@ describe('The process of plant-store', () => {
     expect(service.stderr()).to.equal('');
   });
 
-  it('loads only what it needs', async () => {
+  it('loads only the packages that its configuration needs', async () => {
     const coverage = newPath();
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage });
     expect(await service.stop()).to.equal(0);
@@ -140,7 +140,7 @@ describe('The process of plant-store', () => {
     expect(await ended).to.equal(1);
   });
 
-  it('exits with the same code when its outputs are closed', async () => {
+  it('exits with the usual code even when its outputs are closed', async () => {
     for (const [args, code] of [
       [['bake'], 2],
       [['--help'], 0],
@@ -175,7 +175,7 @@ describe('The process of plant-store', () => {
     expect(await once(service.child, 'exit')).to.deep.equal([0, null]);
   });
 
-  it('ends with 0 as a worker of a cluster', async () => {
+  it('exits with 0 as a worker of a cluster', async () => {
     cluster.setupPrimary({ exec: command, args: ['serve'], silent: true });
     const worker = cluster.fork({ PORT: '0', ACCESS_TOKEN_SHA256 });
     await once(worker, 'listening');

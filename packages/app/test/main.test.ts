@@ -11,7 +11,7 @@ const checkout = join(import.meta.dirname, '../../../..');
 const page = readFileSync(`${checkout}/docs/configuration.md`, 'utf8');
 
 describe('The plant-store command', () => {
-  it('reports every problem as docs/configuration.md shows, opens nothing, and ends with 2', async () => {
+  it('reports every problem as docs/configuration.md shows, opens nothing, and exits with 2', async () => {
     const [, shown = ''] = /^(plant-store: invalid[\s\S]*?)```/m.exec(page) ?? [];
     const env = { PORT: '70000', MONGODB_URL: 'mongodb://127.0.0.1' };
     expect(await result([], env)).to.deep.equal({ code: 2, out: '', err: shown });
@@ -84,7 +84,7 @@ describe('The plant-store command', () => {
       `export: --after must be an id from -9223372036854775808 to 9223372036854775807, got '${it}'`,
     ]),
   ] as [string, string][]) {
-    it(`refuses ${JSON.stringify(line)} with 2, and reports the problem`, async () => {
+    it(`refuses ${JSON.stringify(line)} with exit code 2, and names the problem`, async () => {
       const err = `plant-store: ${problem}\n`;
       expect(await result(line.split(' '))).to.deep.equal({ code: 2, out: '', err });
     });

@@ -17,7 +17,7 @@ export async function exportPlants(process: OwnProcess, { values }: Arguments): 
   return runAsClient(process, 'export', async ({ container, token, configuration, signal }) => {
     const readPlants = await container.getAsync(ids.readPlants);
     if (readPlants === undefined) {
-      throw new ConfigurationError(['STORAGE: this database cannot be read. Choose another']);
+      throw new ConfigurationError(['STORAGE: this store cannot be read. Choose another']);
     }
     const pages = await readPlants.authorize(token);
     let plants = 0;

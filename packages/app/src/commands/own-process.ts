@@ -21,7 +21,7 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** A signal that follows within this time belongs to the first: npm passes on a Ctrl-C that the terminal has sent, too. */
+/** A signal that follows within this time belongs to the first: npm passes on a Ctrl-C that the terminal sends to both. */
 const REPEAT_MS = 250;
 
 /**

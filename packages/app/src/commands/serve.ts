@@ -60,7 +60,7 @@ async function logAll(warnings: AsyncIterable<readonly unknown[]>, logger: Log):
   for await (const [err] of warnings) logger.warn({ err }, 'Node.js warns');
 }
 
-/** If the new tokens are invalid; still using the old ones accepted. */
+/** If the new tokens are invalid, the old ones stay accepted. */
 function rereadTokens(reload: () => number, variables: string | undefined, logger: Log): void {
   try {
     logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
@@ -73,8 +73,8 @@ function rereadTokens(reload: () => number, variables: string | undefined, logge
 
 /** Starts to listen. Resolves with the URL. Rejects with {@link StartError} when the address cannot be used. */
 async function listen(server: Server, prefix: string, host: string, port: number) {
-  // Node.js accepts one connection in each turn of the event loop, and the system resets further ones than these. Linux
-  // allows at most 4,096 by default (`net.core.somaxconn`).
+  // Node.js accepts one connection in each turn of the event loop, and the system resets connections beyond this backlog.
+  // Linux allows at most 4,096 by default (`net.core.somaxconn`).
   server.listen({ port, host, backlog: 4096 });
   try {
     await once(server, 'listening');
@@ -100,7 +100,7 @@ function listenProblem(cause: unknown, prefix: string, host: string, port: numbe
   }
 }
 
-/** Reports the addresses of the service in the form of the log: as text for people, or as JSON. */
+/** Reports the addresses of the service in the format of the log: as text for people, or as JSON. */
 function announce(
   stdout: Output,
   configuration: Configuration,

@@ -80,7 +80,7 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
 }
 
 /**
- * Reads the configuration. Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
+ * Reads the configuration. Rejects with {@link ConfigurationError}, which names every problem and contains no secret.
  *
  * @param purpose For an import or export by a client, a store, a token verifier and a token are required. (In production,
  *   the first two always are.)

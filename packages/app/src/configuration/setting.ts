@@ -84,7 +84,7 @@ const list = v.pipe(
   v.transform((text) => text.split(',').map((part) => part.trim())),
 );
 
-/** A setting for a list of origins, in the form that browsers send. Source: URL Standard, "Origin". */
+/** A setting for a list of origins, in the format that browsers send. Source: URL Standard, "Origin". */
 export const origins = {
   rule: 'a comma-separated list of distinct origins: scheme, lower-case host (in Punycode) and any non-default port, without a wildcard, a path or a slash at the end',
   example: 'https://nursery.example',

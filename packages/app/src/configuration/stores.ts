@@ -34,7 +34,7 @@ export interface ConfiguredStore {
 /** Why the in-memory store must be chosen. */
 export const DRAWBACK = 'plants are lost when the process ends';
 
-/** How long a replica set with default settings takes to elect a primary, plus one second to notice it. */
+/** How long a replica set with default settings takes to elect a primary, plus one second for the driver to notice it. */
 const ELECTION_MS = 12_000;
 
 /** @throws {ConfigurationError} when there is a problem. */

@@ -32,7 +32,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return undefined;
 }
 
-/** Returns whether `a` can be turned into `b` with at most `edits` edits: one inserts, removes or replaces a character, or swaps two. */
+/** Returns whether at most `edits` edits turn `a` into `b`: each inserts, removes or replaces a character, or swaps two. */
 function isWithin(edits: number, a: string, b: string): boolean {
   if (a === b) return true;
   if (a !== '' && a[0] === b[0]) return isWithin(edits, a.slice(1), b.slice(1));

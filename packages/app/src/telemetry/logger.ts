@@ -22,7 +22,7 @@ const MAX_KEPT = 2 ** 20;
 const RETRY_MS = 100;
 
 /**
- * Opens the log of the service or of a command: one JSON object a line, or a form for people. A full disk or a stopped
+ * Opens the log of the service or of a command: one JSON object a line, or text for people. A full disk or a stopped
  * reader does not block the service: `lost` is called for each dropped line, and a later line reports how many were
  * dropped.
  */

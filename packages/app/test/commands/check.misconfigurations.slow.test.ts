@@ -20,7 +20,7 @@ const CAPPED = 'capped';
 /** The password of every user, as it is and as a connection string has it. */
 const PASSWORD = /a( |%20)pass/;
 
-describe('What check prints about a misconfiguration', function () {
+describe('The output of plant-store check', function () {
   this.timeout(300_000);
   let secure: SecureMongod;
   let uninitiated: MongodServer;
@@ -51,14 +51,14 @@ describe('What check prints about a misconfiguration', function () {
 
   afterEach(stopAll);
 
-  it('names the problem', async () => {
+  it('names the reason of each misconfiguration', async () => {
     const cases = misconfigurations();
     expect(await printedFor(cases)).to.deep.equal(
       cases.map(([uri, line]) => [line.replace('<host>', hostIn(uri))]),
     );
   });
 
-  it('names the same reason with single inserts, which need a replica set', async () => {
+  it('names the same reasons with single inserts, which need a replica set', async () => {
     const cases = misconfigurations().filter(([uri]) => hostIn(uri) !== unjournalled.host);
     const printed = await printedFor(cases, { MONGODB_INSERTS: 'single' });
     expect(printed.flat().map(reasonIn)).to.deep.equal(cases.map(([, line]) => reasonIn(line)));
@@ -67,7 +67,7 @@ describe('What check prints about a misconfiguration', function () {
   /** Resolves with the lines that a check of each connection string prints. */
   async function printedFor(cases: ReturnType<typeof misconfigurations>, env = {}) {
     const printed: string[][] = [];
-    // More at once would make a busy machine too slow for the time limit of a check.
+    // More together would make a busy machine too slow for the time limit of a check.
     for (let at = 0; at < cases.length; at += 8) {
       const checks = cases.slice(at, at + 8).map(([uri]) => linesFor(uri, env));
       printed.push(...(await Promise.all(checks)));

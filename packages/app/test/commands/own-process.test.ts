@@ -9,7 +9,7 @@ describe('A signal that stops a process', () => {
     performance.now = now;
   });
 
-  it('ends it when another follows after 0.25 s, and not before', () => {
+  it('ends it immediately if repeated after 0.25 s, but not before', () => {
     const exits: number[] = [];
     const output = {
       stdin: new PassThrough(),

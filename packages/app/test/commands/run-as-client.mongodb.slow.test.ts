@@ -39,17 +39,18 @@ describe('plant-store import', () => {
 
   it('stops at a SIGHUP, and quits at a second signal after 0.25 s', async () => {
     const env = { ...CLIENT, MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '1' };
-    const it = run(['import', '-'], env, Readable.from(numbered(2)));
+    const running = run(['import', '-'], env, Readable.from(numbered(2)));
     const reported = async (pattern: RegExp) => {
-      while (!pattern.test(it.stderr())) await once(it.child.stderr ?? it.child, 'data');
+      while (!pattern.test(running.stderr()))
+        await once(running.child.stderr ?? running.child, 'data');
     };
     await reported(/not reachable/);
-    it.child.kill('SIGHUP');
+    running.child.kill('SIGHUP');
     await reported(/--from-line 1\nwaiting for work in progress/);
-    const repeating = setInterval(() => it.child.kill('SIGTERM'), 100);
-    expect(await it.ended.finally(() => clearInterval(repeating))).to.equal(1);
-    expect(it.stderr()).to.match(/ended by a second signal, SIGTERM\n$/);
-    expect(it.stdout()).to.equal('');
+    const repeating = setInterval(() => running.child.kill('SIGTERM'), 100);
+    expect(await running.ended.finally(() => clearInterval(repeating))).to.equal(1);
+    expect(running.stderr()).to.match(/ended by a second signal, SIGTERM\n$/);
+    expect(running.stdout()).to.equal('');
   });
 
   it('imports every plant exactly once across a kill, SIGTERM and resume', async function () {
@@ -92,7 +93,7 @@ function resumeOf(err: string): string[] {
   return /To resume: (--after \d+(?: --limit \d+)?)\n$/.exec(err)?.[1]?.split(' ') ?? [];
 }
 
-describe('plant-store export, from a replica set,', () => {
+describe('plant-store export from a replica set', () => {
   const { newPath, write } = newFiles();
   let env: { MONGODB_URI: string };
   let full: string;
@@ -111,10 +112,10 @@ describe('plant-store export, from a replica set,', () => {
     const { MONGODB_URI } = await newStore();
     // Whether the check logs its warnings in time is left to chance.
     const quiet = { MONGODB_URI, LOG_LEVEL: 'error' };
-    const it = startExport([], { ...quiet, MONGODB_COLLECTION: 'misspelt' });
-    expect(await it.ended).to.equal(1);
-    expect(it.out).to.equal('');
-    expect(it.err).to.match(
+    const running = startExport([], { ...quiet, MONGODB_COLLECTION: 'misspelt' });
+    expect(await running.ended).to.equal(1);
+    expect(running.out).to.equal('');
+    expect(running.err).to.match(
       /^exported: 0\nplant-store: export: MONGODB_URI: .*the collection does not exist: test-.*\.misspelt\)\n$/,
     );
     await using client = new MongoClient(MONGODB_URI);
@@ -130,46 +131,46 @@ describe('plant-store export, from a replica set,', () => {
     const file = newPath();
     // Further writes to the file are short, or fail.
     const limited = `trap '' XFSZ; ulimit -f 1024; exec '${process.execPath}' '${command}' export > '${file}'`;
-    const it = watch(
+    const running = watch(
       spawn('bash', ['-c', limited], {
         env: { PATH: process.env.PATH, ...CLIENT, ...env, LOG_LEVEL: 'error' },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
-    expect(await it.ended).to.equal(1);
-    expect(it.stderr()).to.match(
+    expect(await running.ended).to.equal(1);
+    expect(running.stderr()).to.match(
       /^exported: 10000\nplant-store: export: EFBIG: .*, write\. To resume: /m,
     );
     const part = readFileSync(file, 'utf8');
     expect(part).to.have.lengthOf(1024 * 1024);
-    const rest = startExport(resumeOf(it.stderr()), env);
+    const rest = startExport(resumeOf(running.stderr()), env);
     expect(await rest.ended).to.equal(0);
     const written = part.split('\n').slice(0, 10_000);
     expect(`${written.join('\n')}\n${rest.out}`).to.equal(full);
   });
 
   it('reports that its reader has gone', async () => {
-    const it = run(['export'], { ...CLIENT, ...env, LOG_LEVEL: 'error' });
-    it.child.stdout?.destroy();
-    expect(await it.ended).to.equal(1);
-    expect(it.stderr()).to.match(/^exported: 0\nplant-store: export: write EPIPE\n$/m);
+    const running = run(['export'], { ...CLIENT, ...env, LOG_LEVEL: 'error' });
+    running.child.stdout?.destroy();
+    expect(await running.ended).to.equal(1);
+    expect(running.stderr()).to.match(/^exported: 0\nplant-store: export: write EPIPE\n$/m);
   });
 
   it('is resumed by the options that it prints after a SIGTERM', async () => {
     const limited = numbered(MANY - 1).join('');
-    const it = startExport(['--limit', `${MANY - 1}`], env);
-    await it.printed(/^\{/);
-    it.stdout.pause();
-    it.emit('SIGTERM', 'SIGTERM');
-    await it.printed(/waiting for work in progress/);
-    it.stdout.resume();
-    expect(await it.ended).to.equal(1);
-    expect(it.out).to.have.lengthOf.below(limited.length);
-    const resume = resumeOf(it.err);
+    const running = startExport(['--limit', `${MANY - 1}`], env);
+    await running.printed(/^\{/);
+    running.stdout.pause();
+    running.emit('SIGTERM', 'SIGTERM');
+    await running.printed(/waiting for work in progress/);
+    running.stdout.resume();
+    expect(await running.ended).to.equal(1);
+    expect(running.out).to.have.lengthOf.below(limited.length);
+    const resume = resumeOf(running.err);
     expect(resume).to.include('--limit');
     const rest = startExport(resume, env);
     expect(await rest.ended).to.equal(0);
-    expect(it.out + rest.out === limited).to.equal(true);
+    expect(running.out + rest.out === limited).to.equal(true);
   });
 });
 

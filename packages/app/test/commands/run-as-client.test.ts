@@ -38,22 +38,22 @@ describe('plant-store import', () => {
   });
 
   it('prints text to standard error even when the service log is JSON', async () => {
-    const it = startImport([write([plantLine(1)])], { ...UNREACHABLE, LOG_FORMAT: 'json' });
-    await it.printed(/^.*WARN.* MONGODB_URI: /m);
-    expect(await it.stop()).to.equal(1);
+    const command = startImport([write([plantLine(1)])], { ...UNREACHABLE, LOG_FORMAT: 'json' });
+    await command.printed(/^.*WARN.* MONGODB_URI: /m);
+    expect(await command.stop()).to.equal(1);
   });
 
   for (const args of [[], ['-']]) {
-    it(`reads standard input with the arguments '${args}'`, async () => {
-      const it = startImport(args, MEMORY);
-      it.stdin.end(plantLine(1));
-      expect(await it.ended).to.equal(0);
-      expect(it.out).to.equal('');
-      expect(it.err).to.match(/^stored: 1\n$/m);
+    it(`reads standard input with the arguments [${args}]`, async () => {
+      const command = startImport(args, MEMORY);
+      command.stdin.end(plantLine(1));
+      expect(await command.ended).to.equal(0);
+      expect(command.out).to.equal('');
+      expect(command.err).to.match(/^stored: 1\n$/m);
     });
   }
 
-  it('exits with 1 and writes lines that were not stored, for correction', async () => {
+  it('exits with 1, and writes the lines that were not stored, for correction', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';
     const file = write([plantLine(1), `${wrong}\n`, '\r\n', plantLine(1), '[']);
     const { code, out, err } = await imported([file]);
@@ -108,7 +108,7 @@ describe('plant-store import', () => {
     ['/none/\u001b[2J', "ENOENT: no such file or directory, open '/none/\\x1b[2J'"],
     ['/', 'EISDIR: illegal operation on a directory, read'],
   ] as const) {
-    it(`ends with 1 when it cannot read its input: ${problem}`, async () => {
+    it(`exits with 1 if it cannot read its input: ${problem}`, async () => {
       const text = `plant-store: import: ${problem}. To resume: --from-line 1\n`;
       const args = file.split(' ');
       expect(await imported(args)).to.deep.equal({ code: 1, out: '', err: `stored: 0\n${text}` });
@@ -116,22 +116,24 @@ describe('plant-store import', () => {
   }
 
   it('stops at a signal, and prints how to resume', async () => {
-    const it = startImport(['--from-line', '2'], MEMORY);
-    it.stdin.write(`[]\n[]\n${plantLine(2)}`);
+    const command = startImport(['--from-line', '2'], MEMORY);
+    command.stdin.write(`[]\n[]\n${plantLine(2)}`);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await it.stop()).to.equal(1);
+    expect(await command.stop()).to.equal(1);
     const counts = 'stored: 1, 4005: 1';
-    expect(it.err).to.equal(
+    expect(command.err).to.equal(
       `${counts} | --from-line 4\nwaiting for work in progress; another signal stops it now\n${counts}\nplant-store: import: stopped by SIGTERM. To resume: --from-line 4\n`,
     );
   });
 
-  it('ends soon after a signal when the database was never reached', async () => {
-    const it = startImport([write(numbered(5_000))], UNREACHABLE);
-    await it.printed(/not reachable/);
-    expect(await it.stop()).to.equal(1);
-    expect(it.err).to.match(/\nstored: 0\n.*: stopped by SIGTERM. To resume: --from-line 1\n$/);
-    expect(it.out).to.equal('');
+  it('ends soon after a signal if the database was never reached', async () => {
+    const command = startImport([write(numbered(5_000))], UNREACHABLE);
+    await command.printed(/not reachable/);
+    expect(await command.stop()).to.equal(1);
+    expect(command.err).to.match(
+      /\nstored: 0\n.*: stopped by SIGTERM. To resume: --from-line 1\n$/,
+    );
+    expect(command.out).to.equal('');
   });
 
   it('exits with 2 and stores nothing if its token is refused', async () => {
@@ -150,7 +152,7 @@ describe('plant-store import', () => {
     expect(await timersAfter(CLIENT.ACCESS_TOKEN, why)).to.equal(before);
   });
 
-  it('ends with 1 when the token cannot be verified now', async () => {
+  it('exits with 1 if the token cannot be verified now', async () => {
     const { code, err } = await result(['import', '/dev/null'], {
       ...MEMORY,
       JWT_ISSUER: 'http://127.0.0.1:1',
@@ -167,25 +169,25 @@ describe('plant-store export', () => {
 
   it('stops at a signal during an outage, and prints how to resume', async () => {
     const args = ['--after', '-7', '--limit', '3'];
-    const it = startExport(args, { ...UNREACHABLE, LOG_LEVEL: 'warn' });
-    await it.printed(/MONGODB_URI: .*not reachable/);
-    expect(await it.stop()).to.equal(1);
-    expect(it.err).to.match(
+    const command = startExport(args, { ...UNREACHABLE, LOG_LEVEL: 'warn' });
+    await command.printed(/MONGODB_URI: .*not reachable/);
+    expect(await command.stop()).to.equal(1);
+    expect(command.err).to.match(
       /\nexported: 0 \| --after -7 --limit 3\nwaiting.*\nexported: 0\nplant-store: export: stopped by SIGTERM. To resume: --after -7 --limit 3\n$/,
     );
   });
 
-  it('exits with 1 and the reason when the database stays unreachable', async () => {
-    const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
-    expect(await it.ended).to.equal(1);
-    expect(it.err).to.match(/^exported: 0\nplant-store: export: MONGODB_URI: .*\)\n$/);
+  it('exits with 1 and the reason if the database stays unreachable', async () => {
+    const command = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
+    expect(await command.ended).to.equal(1);
+    expect(command.err).to.match(/^exported: 0\nplant-store: export: MONGODB_URI: .*\)\n$/);
   });
 });
 
-describe('Standard output that is a file', () => {
+describe('Output to a file', () => {
   const { newPath } = newFiles();
 
-  it('is written completely, or reports that it is full', async () => {
+  it('is written completely, or fails if the disk is full', async () => {
     const path = newPath();
     const outputTo = (file: string) =>
       writerTo(Object.assign(new PassThrough(), { fd: openSync(file, 'w') }));

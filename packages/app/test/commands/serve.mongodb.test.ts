@@ -76,7 +76,7 @@ describe('The service on MongoDB', () => {
     expect(JSON.parse(out)).to.include({ id: 7 });
   });
 
-  it('is checked with startup warnings and their commands, and nothing is created', async () => {
+  it('is checked with warnings and commands that correct them, and nothing is created', async () => {
     const MONGODB_URI = (await sharedReplicaSet()).uri.replace('/?', `/test-${randomUUID()}?`);
     const env = { MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '500' };
     const check = await result(['check'], env);

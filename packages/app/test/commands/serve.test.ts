@@ -40,10 +40,10 @@ async function startDemo(env: Record<string, string> = {}) {
   return { service, curl, address, token };
 }
 
-describe('The start of the service', () => {
+describe('Starting the service', () => {
   afterEach(stopAll);
 
-  it('without configuration prints address, docs page, database, token and a curl command', async () => {
+  it('without configuration prints address, docs page, store, token and a curl command', async () => {
     const { service, address } = await startDemo();
     const lines = [
       `Plant Store .* listens on ${ADDRESS}`,
@@ -80,7 +80,7 @@ describe('The start of the service', () => {
     expect(service.err).to.equal('');
   });
 
-  it('without configuration prints a line that creates a plant', async function () {
+  it('without configuration prints a command that creates a plant', async function () {
     needsProgram(this, 'curl');
     const { curl } = await startDemo({ BASE_PATH: '/store' });
     const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
@@ -109,7 +109,7 @@ describe('The start of the service', () => {
     expect(service.out).to.match(/INFO.*: .*stopping/);
   });
 
-  it('reports a taken port in one line, closes everything, exits with 1', async () => {
+  it('reports a taken port in one line, closes everything, and exits with 1', async () => {
     const { address } = await serveHere();
     const [taken, free] = [new URL(address).port, `${await freePort()}`];
     for (const [prefix, ports] of [
@@ -125,7 +125,7 @@ describe('The start of the service', () => {
     }
   });
 
-  it('names HOST when it is not an address of this machine', async () => {
+  it('names HOST if it is not an address of this machine', async () => {
     for (const HOST of ['192.0.2.1', 'no-such-host.invalid']) {
       const { code, err } = await result([], { HOST, PORT: '0' });
       expect(code).to.equal(1);
@@ -135,7 +135,7 @@ describe('The start of the service', () => {
     }
   });
 
-  it('succeeds, and logs one line if the issuer refuses connections or hangs', async () => {
+  it('succeeds, and logs one line, if the issuer refuses connections or hangs', async () => {
     const silent = await silentServer();
     const expectLogged = async (host: string) => {
       const issuer = { JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' };
@@ -206,7 +206,7 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('closes the token verifier and the database even if no server listens', async () => {
+  it('closes the token verifier and the store even if no server listens', async () => {
     const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 });
     const container = createContainer(configuration, process.stdout);
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
@@ -239,7 +239,7 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('counts a Ctrl-C once that the terminal sends and npm passes on', async () => {
+  it('counts a Ctrl-C once, although the terminal sends it and npm passes it on', async () => {
     const service = await serveHere();
     for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
     expect(await service.ended).to.equal(0);
@@ -303,7 +303,7 @@ async function startVerifying(env: Record<string, string>) {
   const sent: string[] = [];
   const create = (token: string) =>
     createPlant(service.address, sent.push(token), 'Monstera', token);
-  /** Stops the service. Resolves with the entries of the log about responses, which has no part or digest of a token. */
+  /** Stops the service. Resolves with the log entries about responses. The log contains no part or digest of a token. */
   const responded = async () => {
     expect(await service.stop()).to.equal(0);
     const log = service.out + service.err;
@@ -329,7 +329,7 @@ describe('The tokens of the service', () => {
     issuer = undefined;
   });
 
-  it('can come from an issuer; the log shows clients and reasons only', async () => {
+  it('can come from an issuer, and the log shows only clients and reasons', async () => {
     const issuer = await startIssuer();
     const { service, create, responded } = await startVerifying({
       JWT_ISSUER: issuer.url,
@@ -364,7 +364,7 @@ describe('The tokens of the service', () => {
     expect(new Set(found.map(({ requestId }) => requestId))).to.have.property('size', 4);
   });
 
-  it('are named in the log by JWT_NAME_CLAIM', async () => {
+  it('name their clients in the log by JWT_NAME_CLAIM', async () => {
     const issuer = await startIssuer();
     const { create, responded } = await startVerifying({
       JWT_ISSUER: issuer.url,
@@ -391,7 +391,7 @@ describe('The tokens of the service', () => {
     expect(err).to.include('the token lacks the permission to read plants');
   });
 
-  it('are reread on SIGHUP; if the file is invalid, nothing changes', async () => {
+  it('are read again on SIGHUP, but stay the same if the file is invalid', async () => {
     const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'] as const;
     const [old, next] = [`${sha256(OLD)} nursery\n`, `${sha256(NEW)} nursery 2\n`];
     const file = write([old]);

@@ -27,7 +27,7 @@ describe('Advice', () => {
   ];
 
   for (const [env, ...expected] of cases) {
-    it(`is complete sentences, for ${JSON.stringify(env)}`, async () => {
+    it(`is given in complete sentences: ${JSON.stringify(env).slice(0, 100)}`, async () => {
       expect(advice(await configured(env))).to.deep.equal(expected);
     });
   }

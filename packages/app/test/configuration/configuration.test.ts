@@ -19,14 +19,22 @@ import { newFiles } from '../support/plant-files.js';
 describe('The configuration', () => {
   const PRODUCTION = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
   for (const [what, env, expected] of [
-    ['a default for everything', {}, { PORT: 3000, DOCS: 'on' }],
-    ['a log for people in a trial', {}, { LOG_FORMAT: 'pretty' }],
-    ['a log for programs if that is set', { LOG_FORMAT: 'json' }, { LOG_FORMAT: 'json' }],
-    ['no docs page when it is off', { DOCS: 'off' }, { DOCS: 'off' }],
-    ['neither in production', PRODUCTION, { DOCS: 'off', LOG_FORMAT: 'json' }],
-    ['a docs page when it is on', { ...PRODUCTION, DOCS: 'on' }, { DOCS: 'on' }],
+    ['defaults to a service on port 3000 with docs', {}, { PORT: 3000, DOCS: 'on' }],
+    ['logs for people in a trial', {}, { LOG_FORMAT: 'pretty' }],
+    ['logs for programs in a trial if set so', { LOG_FORMAT: 'json' }, { LOG_FORMAT: 'json' }],
+    ['turns off the docs page in a trial if set so', { DOCS: 'off' }, { DOCS: 'off' }],
+    [
+      'turns off the docs page, and logs for programs, in production',
+      PRODUCTION,
+      { DOCS: 'off', LOG_FORMAT: 'json' },
+    ],
+    [
+      'turns on the docs page in production if set so',
+      { ...PRODUCTION, DOCS: 'on' },
+      { DOCS: 'on' },
+    ],
   ] as const) {
-    it(`has ${what}`, async () => {
+    it(what, async () => {
       expect(await readConfiguration(env)).to.include(expected);
     });
   }
@@ -43,7 +51,7 @@ describe('The configuration', () => {
     expect(CORS_ALLOWED_ORIGINS).to.deep.equal(origins);
   });
 
-  it('has the names and the variables of its adapters', async () => {
+  it('names its adapters, and the variables for their log lines', async () => {
     const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
     expect(own.store).to.include({ name: 'memory' }).and.not.to.have.property('variables');
     expect(own.verifier).to.include({ name: 'static' }).and.not.to.have.property('variables');
@@ -197,16 +205,16 @@ describe('A problem of the configuration', () => {
 
   for (const [whose, read, table] of [
     ['', configured, cases],
-    [' of an import or export', configuredAsClient, clients],
+    [' for an import or export', configuredAsClient, clients],
   ] as const) {
     for (const [env, ...expected] of table) {
-      it(`${whose} has a complete message, for ${JSON.stringify(env)}`.trim(), async () => {
+      it(`is explained${whose}: ${JSON.stringify(env).slice(0, 100)}`, async () => {
         expect(await problemsOf(env, read)).to.deep.equal(expected);
       });
     }
   }
 
-  it('reveals no secret', async () => {
+  it('is explained without a secret', async () => {
     const secrets = Object.keys(settings).filter((name) => settings[name]?.secret);
     expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {
@@ -220,7 +228,7 @@ describe('A problem of the configuration', () => {
 describe('A secret', () => {
   const { write } = newFiles();
 
-  it('can be in a file, even with a byte order mark and the end of a line', async () => {
+  it('can be read from a file, even with a byte order mark or a final line feed', async () => {
     const env = { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
     for (const [start, end] of [
       ['', ''],
@@ -236,7 +244,7 @@ describe('A secret', () => {
     expect(store.name).to.equal('postgresql');
   });
 
-  it('is not the digest of empty text, which an unset variable yields', async () => {
+  it('must not be the digest of empty text, which an unset variable yields', async () => {
     for (const text of ['', '\n']) {
       const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256(text)}`;
       const [problem] = await problemsOf({ ACCESS_TOKEN_SHA256 });
@@ -246,7 +254,7 @@ describe('A secret', () => {
     }
   });
 
-  it('cannot be the one from the README in production', async () => {
+  it('must not be the one from the README in production', async () => {
     const ACCESS_TOKENS_FILE = write([`${sha256('demo').toUpperCase()} nursery\n`]);
     const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
     for (const tokens of [{ ACCESS_TOKEN_SHA256 }, { ACCESS_TOKENS_FILE }]) {
@@ -267,7 +275,7 @@ const rows = Object.entries(settings).map(
 );
 
 describe('docs/configuration.md', () => {
-  it("has the code's variables, defaults and maximum, and what each means", () => {
+  it('lists every variable of the code with its meaning, default and maximum', () => {
     const page = readFileSync(PAGE, 'utf8');
     const found = [...page.matchAll(/^\| (`[A-Z]\w+` \| [^|]+) \| [^|]+ \|$/gm)];
     expect(found.map(([, row]) => row)).to.have.members(rows);

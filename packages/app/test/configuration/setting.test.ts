@@ -81,13 +81,13 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('What a variable accepts', () => {
+describe('The rule of a variable', () => {
   const valueFor = (name: string, text: string) => {
     const { success, output } = v.safeParse(settings[name]?.schema ?? v.never(), text);
     return success ? output : undefined;
   };
 
-  it('is met by its example, and for HOST by names and addresses', () => {
+  it('accepts its example, and what common platforms set', () => {
     for (const [name, { example }] of Object.entries(settings)) {
       expect(valueFor(name, example), name).not.to.equal(undefined);
     }
@@ -114,7 +114,7 @@ describe('What a variable accepts', () => {
     }
   });
 
-  it('is met by whole numbers from the smallest to the largest', () => {
+  it('accepts whole numbers from the smallest to the largest', () => {
     for (const [name, { rule }] of Object.entries(settings)) {
       const [, least, most] = /^a whole number from (\d+) to (\d+)$/.exec(rule) ?? [];
       if (least === undefined) continue;
@@ -124,14 +124,14 @@ describe('What a variable accepts', () => {
     }
   });
 
-  it('is never 0 for a limit, which Node.js would take for none', () => {
+  it('refuses 0 for every limit, because Node.js would treat it as no limit', () => {
     const limits = Object.keys(settings).filter((it) => /LIMIT|TIMEOUT|DEADLINE|^MAX_/.test(it));
     expect(limits).to.include.members(['BODY_LIMIT', 'KEEP_ALIVE_TIMEOUT_MS', 'MAX_IN_FLIGHT']);
     for (const name of limits) expect(valueFor(name, '0'), name).to.equal(undefined);
   });
 
   for (const [variable, values] of Object.entries(INVALID)) {
-    it(`refuses other values of ${variable} with name, rule and fix`, async () => {
+    it(`refuses other values of ${variable}, and states rule and fix`, async () => {
       const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
       for (const value of values) {
         const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};

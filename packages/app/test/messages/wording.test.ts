@@ -6,7 +6,7 @@ const caused = (message: string, cause?: unknown) => new Error(message, { cause 
 describe('The sentence about an error', () => {
   const sentence = (cause?: unknown) => sentenceOf(caused('out of reach', cause));
 
-  it('has each message of the chain once, and no empty one', () => {
+  it('contains each message of the chain of causes once, and no empty one', () => {
     const chain = caused('refused', caused('', caused('refused', caused('by b'))));
     expect(sentence(chain)).to.equal('out of reach (refused: by b)');
     expect(sentence()).to.equal('out of reach');
@@ -15,7 +15,7 @@ describe('The sentence about an error', () => {
     expect(sentenceOf('a text', 'PLACE')).to.equal('PLACE: a text');
   });
 
-  it('has every message of several causes', () => {
+  it('contains every message of several causes', () => {
     const causes = [caused('by a'), caused('by b')];
     const several = new AggregateError(causes, 'nowhere', { cause: caused('first') });
     expect(sentence(several)).to.equal('out of reach (nowhere: first: by a: by b)');

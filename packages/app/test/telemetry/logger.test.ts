@@ -29,32 +29,32 @@ async function logOf(use: (observer: Observer) => void, options: ObserverOptions
 
 const caused = (message: string, cause?: unknown) => new Error(message, { cause });
 
-describe('The log entry of a failed request', () => {
+describe('The log line of a failed request', () => {
   const entriesOf = (cause: Error) =>
     logOf(({ http }) => http.failed({ requestId: 'a', error: 5030, cause }));
   const fields = { level: 'error', requestId: 'a', error: 5030, msg: 'a request failed' };
 
-  it('has the reason of an outage, but no stack', async () => {
+  it('shows the reason of an outage without a stack', async () => {
     for (const Outage of OUTAGES) {
       const entries = await entriesOf(new Outage('out of reach', { cause: caused('refused') }));
       expect(entries).to.deep.equal([{ ...fields, reason: 'out of reach: refused' }]);
     }
   });
 
-  it('is the stack of a bug', async () => {
+  it('shows the stack of a bug', async () => {
     const [entry] = await entriesOf(new TypeError('a bug'));
     expect(entry).to.include(fields).and.to.have.nested.property('err.stack');
   });
 });
 
-describe('The log of a response', () => {
+describe('The log line of a response', () => {
   const response = { method: 'POST', durationMs: 1, client: 'a client', requestId: 'a' };
 
   for (const [what, level, errors] of [
-    ['that refuses the client', 'info', [4000, 4005, 4310, 5032]],
-    ['that succeeds, or whose cause was logged,', 'debug', [0, 5000, 5030, 5031]],
+    ['refuses the client', 'info', [4000, 4005, 4310, 5032]],
+    ['succeeds, or has a cause on a line of its own', 'debug', [0, 5000, 5030, 5031]],
   ] as const) {
-    it(`${what} has the level ${level}`, async () => {
+    it(`has the level ${level} if it ${what}`, async () => {
       for (const error of errors) {
         const fields = { ...response, route: '/plants', status: 400, error };
         const request = new IncomingMessage(new Socket());
@@ -67,18 +67,38 @@ describe('The log of a response', () => {
   }
 
   for (const [what, forwarded, proxies, address] of [
-    ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
-    ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
-    ['after a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
-    ['without its port', '192.0.2.7:51234', '10.0.0.0/8', '192.0.2.7'],
-    ['in front of a proxy with a port', '192.0.2.7, 10.0.0.8:443', '10.0.0.0/8', '192.0.2.7'],
-    ['without the brackets of IPv6', '[2001:db8::7]:4711', '10.0.0.0/8', '2001:db8::7'],
-    ['without brackets around no port', '[2001:db8::7]', '10.0.0.0/8', '2001:db8::7'],
-    ['of IPv6, which has colons', '2001:db8::7', '10.0.0.0/8', '2001:db8::7'],
-    ['of a proxy that names none with a port', 'secret:80', '10.0.0.0/8', '10.0.0.9'],
-    ['of a proxy that names none', 'secret', '10.0.0.0/8', '10.0.0.9'],
+    ['of the connection, without trusted proxies', '192.0.2.7', undefined, '10.0.0.9'],
+    [
+      'of the client in front of several trusted proxies',
+      '192.0.2.7, 10.0.0.8',
+      '10.0.0.0/8',
+      '192.0.2.7',
+    ],
+    [
+      'that the proxy names, not the one that the client claims',
+      '203.0.113.1, 192.0.2.7',
+      '10.0.0.0/8',
+      '192.0.2.7',
+    ],
+    ['of the client, without its port', '192.0.2.7:51234', '10.0.0.0/8', '192.0.2.7'],
+    [
+      'of the client in front of a proxy with a port',
+      '192.0.2.7, 10.0.0.8:443',
+      '10.0.0.0/8',
+      '192.0.2.7',
+    ],
+    [
+      'of an IPv6 client, without brackets and port',
+      '[2001:db8::7]:4711',
+      '10.0.0.0/8',
+      '2001:db8::7',
+    ],
+    ['of an IPv6 client, without brackets', '[2001:db8::7]', '10.0.0.0/8', '2001:db8::7'],
+    ['of an IPv6 client, complete with its colons', '2001:db8::7', '10.0.0.0/8', '2001:db8::7'],
+    ['of the proxy, if it names a word and a port', 'secret:80', '10.0.0.0/8', '10.0.0.9'],
+    ['of the proxy, if it names a word', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
-    it(`has the address ${what}, and the refusal`, async () => {
+    it(`shows the refusal, and the address ${what}`, async () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
       const request = new IncomingMessage(socket);
       request.headers['x-forwarded-for'] = forwarded;
@@ -93,8 +113,8 @@ describe('The log of a response', () => {
   }
 });
 
-describe('The log entry of an event', () => {
-  it('begins with the variables and has the cause, but no plant', async () => {
+describe('The log line of an event', () => {
+  it('begins with the variables, and shows the cause but no plant', async () => {
     const lost = new StoreUnavailableError('a, b is not reachable', { cause: caused('by b') });
     const noKeys = new TokenVerifierUnavailableError('out of reach', { cause: caused('why') });
     const use = ({ store, tokens }: Observer) => {
@@ -116,7 +136,7 @@ describe('The log entry of an event', () => {
     ]);
   });
 
-  it('is omitted for a database within the process', async () => {
+  it('is omitted for a store without variables', async () => {
     const entries = await logOf(({ store }) => store({ type: 'store reachable' }));
     expect(entries).to.deep.equal([]);
   });
@@ -132,7 +152,7 @@ async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promi
 }
 
 describe('The log', () => {
-  it('has one JSON object per line, with level and ISO 8601 time', async () => {
+  it('contains one JSON object per line, with level and ISO 8601 time', async () => {
     const line = await written('json');
     expect(line).to.match(/^[^\n]+\n$/);
     const { time, ...rest } = JSON.parse(line);
@@ -140,12 +160,12 @@ describe('The log', () => {
     expect(new Date(time).toISOString()).to.equal(time);
   });
 
-  it('is readable text, written at once, at the configured level', async () => {
+  it('is written immediately, as text for people if configured, and at the configured level', async () => {
     expect(await written('pretty')).to.match(/INFO.*: .*listening.*\n.*port.*3000.*\n$/);
     expect(await written('json', 'debug')).to.include('"debug"');
   });
 
-  it('loses lines on a full disk, in each format', async () => {
+  it('counts the lines that a full disk loses, in each format', async () => {
     // It is never closed: the log goes on writing to its number, which another file could get.
     const disk = Object.assign(new PassThrough(), { fd: openSync('/dev/full', 'w') });
     for (const LOG_FORMAT of ['json', 'pretty'] as const) {

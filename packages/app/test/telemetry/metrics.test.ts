@@ -66,7 +66,7 @@ describe('The metrics', () => {
     expect(await metrics.text()).to.match(/^process_resident_memory_bytes [1-9]/m);
   });
 
-  it('have buckets of seconds, and of plants', async () => {
+  it('have buckets of seconds for times, and of plants for batches', async () => {
     exchange(200);
     const text = await metrics.text();
     for (const [name, expected] of [
@@ -95,7 +95,7 @@ describe('The metrics', () => {
     expect(await lines()).to.include('http_server_active_requests 1');
   });
 
-  it('count the outcome of each plant at the database', async () => {
+  it('count the outcome of each plant', async () => {
     const add = async (error?: Error) => {
       const plants: PlantRepository = {
         add: () => (error ? Promise.reject(error) : Promise.resolve()),
@@ -117,7 +117,7 @@ describe('The metrics', () => {
     }
   });
 
-  it('count the events of the database, of tokens, and of the keys', async () => {
+  it('count the events of the store, of tokens, and of the keys', async () => {
     observer.store({ type: 'batch written', plants: 7, durationMs: 250 });
     observer.store({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
     for (const cached of [true, false]) observer.tokens({ type: 'token checked', cached });
