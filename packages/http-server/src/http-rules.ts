@@ -17,8 +17,8 @@ export const MAX_HEADERS = 1000;
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
-/** A fragment, or a URL without a host. */
-const TARGET = /#|^https?:\/\/(?:\/|$)/i;
+/** A fragment, or a URL that is not HTTP or has no host. */
+const TARGET = /^[^?]*#|^(?!https?:\/\/[^/])[a-z]+:/i;
 
 /** RFC 9110 section 10.1.1: the only expectation. */
 const isContinue = (expectation: string) => expectation.toLowerCase() === '100-continue';
@@ -33,7 +33,7 @@ export function checkHttp(request: IncomingMessage): void {
   const { httpVersion, rawHeaders } = request;
   // Node.js may have dropped some of them, such as `Content-Length`.
   if (rawHeaders.length > 2 * MAX_HEADERS) throw new RequestError('HEADERS_TOO_LARGE');
-  // RFC 9112 section 3.2: frameworks would cut off a fragment, and find a path behind an empty host.
+  // RFC 9112 section 3.2: frameworks would cut off a fragment, and take the path of any URL.
   if (TARGET.test(request.url ?? '')) throw malformed('the request target must be a path or a URL');
   const { host, 'transfer-encoding': coding, expect } = request.headers;
   const isOld = httpVersion === '1.0';

@@ -65,7 +65,7 @@ describe('Media types and content codings', () => {
     ...accepted(JSON_TYPE, 'APPLICATION/JSON', `  ${JSON_TYPE}  `, `${JSON_TYPE};;;`),
     ...accepted(`${JSON_TYPE}; charset=utf-8`, `${JSON_TYPE} ; charset=utf-16`),
     ...accepted(`${JSON_TYPE};garbage " \\ ,/ =`, `${JSON_TYPE};\xff`),
-    ...creatingWith('content-encoding', ['IDENTITY', '  identity ']),
+    ...creatingWith('content-encoding', ['IDENTITY', '  identity ', ['identity', 'Identity']]),
     creating('conditions, a Range, and any Accept', {
       headers: { ...ignored, 'if-match': '"x"', range: 'bytes=0-1' },
     }),

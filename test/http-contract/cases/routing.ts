@@ -38,7 +38,7 @@ describe('Paths and methods', () => {
       'http://a.example/',
       'http://a.example/%70lants',
     ].map((target) => creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)),
-    ...['/plants#x', '/#/plants', 'http:///plants'].map((target) =>
+    ...['/plants#x', '/#/plants', 'http:///plants', 'ftp://a.example/plants'].map((target) =>
       creating(`POST ${target} does not create`, { target }, { ...NOT_FOUND, error: [4000, 4040] }),
     ),
     ...[
@@ -46,6 +46,7 @@ describe('Paths and methods', () => {
       '/plants?/../x',
       '/plants?%zz',
       '/plants?__proto__[x]=1',
+      '/plants?#',
       'http://a.example:80/plants?x',
       'HTTP://A.EXAMPLE/plants',
       'https://a.example/plants',

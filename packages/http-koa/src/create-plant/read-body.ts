@@ -49,6 +49,9 @@ const EMPTY = Buffer.alloc(0);
 /** RFC 9110 section 8.3.1: with any parameters. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 
+/** Not compressed, said in any case, perhaps by each of several proxies. */
+const IDENTITY = /^identity(?:[ \t]*,[ \t]*identity)*$/i;
+
 type Checked = Pick<Context, 'req' | 'request' | 'writable'>;
 
 /** Checks the headers of the body. @throws {HttpError} if the body is refused, or its arrival has already failed. */
@@ -63,11 +66,11 @@ function checkBody({ req, request, writable }: Checked, limit: number): void {
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding !== 'identity') {
-    if (coding.toLowerCase() !== 'identity') {
+    if (!IDENTITY.test(coding)) {
       const rule = 'the body must not be compressed: send it without Content-Encoding';
       throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED', rule);
     }
-    // The parser accepts only one spelling.
+    // The parser accepts only one spelling, once.
     headers['content-encoding'] = 'identity';
   }
   // Node.js discards the body once a host has responded. Only the observer sees this failure.
