@@ -67,16 +67,27 @@ describe('The process of plant-store', () => {
     expect(service.stderr()).to.equal('');
   });
 
-  it('loads only the packages that its configuration needs', async () => {
+  /** Resolves with the addresses of the files that the service loads. */
+  async function filesLoadedWith(env: NodeJS.ProcessEnv): Promise<string> {
     const coverage = newPath();
-    const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage });
+    const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage, ...env });
     expect(await service.stop()).to.equal(0);
     const [report = ''] = readdirSync(coverage);
     const { result } = JSON.parse(readFileSync(join(coverage, report), 'utf8'));
-    const files = result.map(({ url }: { url: string }) => url).join('\n');
-    expect(files)
+    return result.map(({ url }: { url: string }) => url).join('\n');
+  }
+
+  it('loads only the packages that its configuration needs', async () => {
+    expect(await filesLoadedWith({}))
       .to.match(/\/node_modules\/koa\//)
       .and.not.to.match(NOT_NEEDED);
+  });
+
+  it('does not load the batched inserts when each plant has its own', async () => {
+    const env = { MONGODB_URI: 'mongodb://127.0.0.1:1/', MONGODB_INSERTS: 'single' };
+    expect(await filesLoadedWith(env))
+      .to.match(/\/plant-repository-mongodb\/dist\//)
+      .and.not.to.match(/\/plant-repository-(?:mongodb-batched|group-commit)\/dist\//);
   });
 
   it('keeps serving after a SIGHUP when its outputs are closed', async () => {

@@ -21,8 +21,6 @@ const [FIRST_MS, LATER_MS] = [3_000, 20_000];
 const READY_WITHIN_MS = 1_900;
 const CLOSED_WITHIN_MS = 2_000;
 
-const CLOSED = 'the store is closed';
-
 /** Error codes of a server. */
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
@@ -59,10 +57,7 @@ export class MongoPlantRepository implements PlantRepository {
   readonly #collection: string;
   readonly #adding = new Set<Promise<void>>();
   #inserts = 0;
-  /** Whether new calls are rejected. */
   #isClosed = false;
-  /** Whether nothing is sent any more. */
-  #isOver = false;
 
   /**
    * Connects when it is first used, or later if there is no server yet.
@@ -95,7 +90,6 @@ export class MongoPlantRepository implements PlantRepository {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#adding);
-    this.#isOver = true;
     const { client } = this.#db;
     // If it is still resolving names or reading files, it opens its connections later.
     client.on('topologyOpening', () => void client.close());
@@ -119,7 +113,7 @@ export class MongoPlantRepository implements PlantRepository {
       txnNumber: Long.fromNumber(this.#inserts),
       writeConcern: DURABLE,
     };
-    const call: Call = { insert, isSent: false, isOver: false, reason: SILENT };
+    const call: Call = { insert, isSent: false, isOver: false, reason: 'the time limit passed' };
     return call;
   }
 
@@ -171,7 +165,6 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   async #command(command: Document, limitMs: number, session?: ClientSession): Promise<Document> {
-    if (this.#isOver) throw new StoreUnavailableError(CLOSED);
     // A client that could not connect does not try again by itself.
     await this.#db.client.connect();
     const signal = AbortSignal.timeout(limitMs);
@@ -191,7 +184,7 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   #expectOpen(): void {
-    if (this.#isClosed) throw new StoreUnavailableError(CLOSED);
+    if (this.#isClosed) throw new StoreUnavailableError('the store is closed');
   }
 }
 

@@ -13,6 +13,7 @@ const AUTHENTICATION_FAILED = 18;
 const ILLEGAL_OPERATION = 20;
 const NOT_A_REPLICA_SET = 123;
 
+/** The reason if a permission is missing, or nobody is logged in. */
 export const NOT_PERMITTED =
   'the service is not logged in as a user who may read and insert plants';
 

@@ -1,4 +1,4 @@
-import { match, rejects } from 'node:assert/strict';
+import { deepEqual, match, ok, rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
@@ -145,6 +145,40 @@ describe('On a real mongod', () => {
         );
         socket.destroy();
         await plants.add(plant(2n), LIMIT_MS);
+      });
+
+      it('does not call an id taken when a unique index or a validator refuses the plant', async () => {
+        const plants = open(mongod.uri);
+        await plants.add(plant(1n), LIMIT_MS);
+        const db = administrator.db(DATABASE);
+        await db.collection(collection).createIndex('name', { unique: true });
+        const validator = { name: { $not: /^weed/ } };
+        await db.command({ collMod: collection, validator });
+        for (const name of ['plant 1', 'weed 2']) {
+          const refused = plants.add({ ...plant(2n), name }, LONG_LIMIT_MS);
+          await rejects(refused, /^Error: a unique index or a validator refuses the plant/);
+        }
+        await plants.add(plant(2n), LIMIT_MS);
+      });
+
+      it('uses few sessions for many plants, because a server keeps each for half an hour', async () => {
+        const plants = open(mongod.uri);
+        const status = () => admin({ serverStatus: 1 });
+        const { logicalSessionRecordCache: before } = await status();
+        for (let id = 0n; id < 50n; id += 1n) await plants.add(plant(id), LIMIT_MS);
+        const { logicalSessionRecordCache: after } = await status();
+        const added = after.activeSessionsCount - before.activeSessionsCount;
+        ok(added < 10, `${added} sessions`);
+      });
+
+      it('asks a majority to journal each plant', async () => {
+        const plants = open(mongod.uri);
+        const db = administrator.db(DATABASE);
+        await db.command({ profile: 2 });
+        await plants.add(plant(1n), LIMIT_MS).finally(() => db.command({ profile: 0 }));
+        const profile = db.collection('system.profile');
+        const sent = await profile.findOne({ op: 'insert', ns: `${DATABASE}.${collection}` });
+        deepEqual(sent?.command.writeConcern, { w: 'majority', j: true });
       });
 
       it('never sends an insert that was given up', async () => {
