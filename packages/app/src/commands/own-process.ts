@@ -1,5 +1,12 @@
 import type { EventEmitter } from 'node:events';
-import { constants, createReadStream, fstatSync, openSync, writeFile } from 'node:fs';
+import {
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  writeFile,
+  writeFileSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
@@ -64,6 +71,9 @@ export function readerOf(path: string): Readable {
   return isPipe ? new Socket({ fd, readable: true }) : createReadStream(path, { fd });
 }
 
+/** Texts shorter than this are written synchronously: an import that rejects many lines would take several times as long. */
+const LONG = 2 ** 16;
+
 /** Returns a function that resolves when all is written: `process.stdout` loses the rest of a write to a full disk. */
 export function writerTo(stdout: Output): (text: string) => Promise<void> {
   const { fd } = stdout;
@@ -73,7 +83,7 @@ export function writerTo(stdout: Output): (text: string) => Promise<void> {
     );
   }
   const writeAll = promisify<number, string>(writeFile);
-  return (text) => writeAll(fd, text);
+  return async (text) => (text.length < LONG ? writeFileSync(fd, text) : writeAll(fd, text));
 }
 
 /** Returns the URL of a server for clients on this machine: on loopback when it listens on every address. */
