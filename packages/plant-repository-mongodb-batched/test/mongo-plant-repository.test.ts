@@ -1,4 +1,5 @@
-import { inspect } from 'node:util';
+import { execFile } from 'node:child_process';
+import { inspect, promisify } from 'node:util';
 import { until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import { type NewPlantFields, StoreUnavailableError } from '@plant-store/domain';
@@ -24,6 +25,7 @@ import { plant } from './support/plant.js';
 
 const USER = 'plant-store';
 const LIMIT_MS = 10_000;
+const ENDED_WITHIN_MS = 60_000;
 
 describeOnMongod('On a replica set with users, which can be killed', () => {
   let server: SecureMongod;
@@ -146,4 +148,13 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
       expect(kept.map(({ name }) => name)).to.deep.equal(['plant 1', 'plant 2']);
     });
   }
+
+  it('lets the process end when it is closed while it reads TLS files', async () => {
+    const script = `
+      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+      await mongoPlantRepository({ uri: '${withPassword()}&${server.tls}' }).close();`;
+    const args = ['--input-type=module', '-e', script];
+    const options = { cwd: import.meta.dirname, timeout: ENDED_WITHIN_MS };
+    await promisify(execFile)(process.execPath, args, options);
+  });
 });

@@ -1,12 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { PlantIdTakenError, StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { certificates } from '@plant-store/test-servers/certificates';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -21,7 +18,6 @@ import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 50_000;
 const STALL_MS = 1_500;
-const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
 describe('With a name server that never responds', () => {
   const open = repositories();
@@ -45,24 +41,6 @@ describe('With a name server that never responds', () => {
       const reason = 'the SRV record was not resolved in time';
       expect(error).to.have.nested.property('cause.message', reason);
       return true;
-    });
-  });
-});
-
-describe('Without a server that responds', () => {
-  it('close lets the process end, even while TLS files are being read', async () => {
-    const { authority } = certificates;
-    const script = `
-      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
-      const uri = '${CLOSED_PORT}?tls=true&tlsCAFile=${encodeURIComponent(authority)}';
-      await mongoPlantRepository({ uri }).close();
-      const repository = mongoPlantRepository({ uri: '${CLOSED_PORT}' });
-      await repository.ready().catch(() => undefined);
-      await repository.close();`;
-    const args = ['--input-type=module', '-e', script];
-    await promisify(execFile)(process.execPath, args, {
-      cwd: import.meta.dirname,
-      timeout: 60_000,
     });
   });
 });
