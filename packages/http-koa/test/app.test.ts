@@ -42,7 +42,7 @@ describe('The application', () => {
   const verifying = (verify: TokenVerifier['verify']) =>
     adding(async () => undefined, { ...tokenVerifier, verify });
 
-  it('asks `admit` after verifying the token, before reading the body', async () => {
+  it('asks `admit` after the token and the permission, before reading the body', async () => {
     const asked: string[] = [];
     const admit: Admit = ({ name }) => {
       asked.push(name);
@@ -51,6 +51,7 @@ describe('The application', () => {
     };
     const { send } = await start({ admit });
     expect((await send('{}', { authorization: 'Bearer unknown' })).status).to.equal(401);
+    expect((await send('{}', { authorization: 'Bearer visitor' })).status).to.equal(403);
     expect((await send()).status).to.equal(200);
     const refused = await send('{', { 'content-type': 'text/plain' });
     expect([refused.status, refused.headers.get('Retry-After')]).to.deep.equal([429, '60']);
