@@ -129,6 +129,20 @@ describe("A host's middleware", () => {
     }
   });
 
+  it('that has responded before the routes begin prevents the write, without an error', async () => {
+    const errors: unknown[] = [];
+    const app = new Koa();
+    app.on('error', (error) => errors.push(error));
+    app.use((ctx, next) => {
+      ctx.res.writeHead(408).end();
+      return next();
+    });
+    app.use(plantStoreRoutes(embedding.dependencies));
+    expect((await create(`${await embedding.serve(app, false)}/plants`)).status).to.equal(408);
+    expect(embedding.ended.map(({ error }) => error)).to.deep.equal([4080]);
+    expect([errors, embedding.failed, [...embedding.plants]]).to.deep.equal([[], [], []]);
+  });
+
   it('never runs in an application of `createApp`, whose 200 is final', async () => {
     const { app, url } = await embedding.start();
     app.use((ctx) => ctx.throw(408, 'too late'));
