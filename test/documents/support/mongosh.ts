@@ -16,16 +16,12 @@ export async function mongosh(uri: string, snippet: string): Promise<void> {
     return {
       createUser: ({ user, ...rest }: Document) => runCommand({ createUser: user, ...rest }),
       createRole: ({ role, ...rest }: Document) => runCommand({ createRole: role, ...rest }),
-      runCommand,
     };
   };
-  const admin = database('admin');
-  const globals = {
+  runInNewContext(snippet, {
     db: { getSiblingDB: database },
-    rs: { initiate: (config: Document) => admin.runCommand({ replSetInitiate: config }) },
     passwordPrompt: () => PASSWORD,
-  };
-  runInNewContext(snippet, globals);
+  });
   await latest.finally(() => client.close());
 }
 

@@ -9,8 +9,8 @@ const ADMINISTRATOR = 'administrator';
 /** The connection string needs another spelling of it. */
 const PASSWORD = 'a pass/word';
 
-/** The permissions that docs/mongodb.md asks for. */
-const DOCUMENTED = [{ role: 'readWrite', db: 'plant-store' }];
+/** The permissions of a user on Atlas, as docs/mongodb.md says. */
+const AS_ON_ATLAS = [{ role: 'readWrite', db: 'plant-store' }];
 
 /** The subject of the client certificate, as MongoDB writes it. */
 const CLIENT = 'CN=plant-store,O=Gardens';
@@ -28,8 +28,8 @@ export interface SecureMongodOptions {
 /**
  * A replica set of one node on loopback with TLS and authentication.
  *
- * Two users have the permissions that docs/mongodb.md asks for: `plant-store`, with a password, and
- * the subject of the client certificate. A third one, `guest`, has the same password and no permissions.
+ * Two users have the permissions of a user on Atlas: `plant-store`, with a password, and the subject of the client
+ * certificate. A third one, `guest`, has the same password and no permissions.
  */
 export class SecureMongod {
   readonly #server: MongodServer;
@@ -111,9 +111,9 @@ export class SecureMongod {
       await admin({ createUser: ADMINISTRATOR, pwd: PASSWORD, roles: ['root'] });
     });
     await this.#run(this.administratorUri, async (admin, external) => {
-      await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: DOCUMENTED });
+      await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: AS_ON_ATLAS });
       await admin({ createUser: 'guest', pwd: PASSWORD, roles: [] });
-      await external({ createUser: CLIENT, roles: DOCUMENTED });
+      await external({ createUser: CLIENT, roles: AS_ON_ATLAS });
     });
   }
 
