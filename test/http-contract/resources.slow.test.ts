@@ -81,7 +81,7 @@ const headers = { authorization: undefined };
 const upgrade = { connection: 'upgrade', upgrade: 'h2c' };
 const FLOODS: Readonly<Record<string, Uint8Array>> = {
   'GET /livez': lines('GET /livez HTTP/1.1', 'Host: a'),
-  'offers of an upgrade': request({ method: 'GET', target: '/livez', headers: upgrade }),
+  'upgrade requests': request({ method: 'GET', target: '/livez', headers: upgrade }),
   'creates with bodies': withField('authorization', `Bearer ${MARK}`),
   'chunks of one byte': create({ headers, chunks: Array(20_000).fill('x') }),
 };
@@ -178,7 +178,7 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
 
 describe('A client', () => {
   const PIPELINING = 200;
-  /** More than Node.js reads at once. */
+  /** More than Node.js reads in one go. */
   const FLOOD = Buffer.concat(Array(Math.ceil(70_000 / LIVEZ.length)).fill(LIVEZ));
   const sockets = new Set<Socket>();
   let served = 0;
@@ -205,7 +205,7 @@ describe('A client', () => {
     socket.write(FLOOD);
   }
 
-  it('waits for a few requests of each of 200 others that pipeline without end', async () => {
+  it('waits for only a few requests of each of 200 others that pipeline endlessly', async () => {
     for (let at = 0; at < PIPELINING; at += 1) pipeline();
     await Promise.all([...sockets].map((socket) => once(socket, 'connect')));
     const client = open();

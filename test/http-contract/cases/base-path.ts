@@ -45,10 +45,10 @@ describe('With BASE_PATH, DOCS=off and MAX_CONNECTIONS, the service', () => {
       '/garden/v1/livez',
       '/garden/v1/garden/v1/plants',
     ].map((target) =>
-      creating(`POST ${target} is a 4040`, { target }, { error: 4040, toOperation: false }),
+      creating(`POST ${target} gets a 4040`, { target }, { error: 4040, toOperation: false }),
     ),
     ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/docs.css'].map((target) =>
-      asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040),
+      asking(`GET ${target} gets a 4040 with DOCS=off`, { target }, 4040),
     ),
   );
 });

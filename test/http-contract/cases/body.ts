@@ -27,23 +27,23 @@ describe('JSON', () => {
   const headers = { 'content-type': 'application/json; charset=utf-16le' };
   const inUtf16 = { body: utf16(plantText()), headers };
   group(
-    'A body',
-    creating('chunks without bytes are a 4001', { chunks: [] }, 4001),
-    { ...creating('no body is a 4001', {}, 4001), bytes: Buffer.from(unframed) },
-    creating('UTF-16 is a 4004, even with that charset', inUtf16, 4004),
+    'A body:',
+    creating('chunks without bytes get a 4001', { chunks: [] }, 4001),
+    { ...creating('no body gets a 4001', {}, 4001), bytes: Buffer.from(unframed) },
+    creating('UTF-16 gets a 4004, even if the charset names it', inUtf16, 4004),
     ...Object.entries(NOT_JSON).map(([what, body]) =>
-      creating(`${what} is a 4004`, { body }, 4004),
+      creating(`${what} gets a 4004`, { body }, 4004),
     ),
     ...['null', NUMBER_MARK, `"${MARK}"`, `[${plantText()}]`].map((body) =>
-      creating(`${body} is a 4005`, { body }, 4005),
+      creating(`${body} gets a 4005`, { body }, 4005),
     ),
     creating(
-      'a body that ends early is a 4004 that names the rule',
+      'JSON that ends early gets a 4004 that names the rule',
       { body: '{' },
       { error: 4004, says: 'the body is not valid JSON: expected a name in double quotes' },
     ),
     creating(
-      'a text in several chunks, cut within a character, is accepted',
+      'a plant in chunks of one byte is accepted',
       { chunks: [...Buffer.from(`{"id":${freshId()},"name":"ä🌵"}`)].map((it) => Buffer.of(it)) },
       { plant: { name: 'ä🌵' } },
     ),
@@ -89,7 +89,7 @@ describe('NewPlant', () => {
   const group = groups(useSharedService());
 
   group(
-    'An id may be any whole number of int64, in any spelling, and is taken then',
+    'An id may be any whole number of int64 in any spelling, and is then taken:',
     ...Object.entries(IDS).flatMap(([spelling, id]) => [
       creating(short(spelling), { body: plantText(spelling) }),
       creating(`${id}, with the same content`, { body: plantText(id) }, 4006),
@@ -98,14 +98,14 @@ describe('NewPlant', () => {
   );
 
   group(
-    'Another value of a field is a 4005 that names the field',
+    'An invalid value gets a 4005 that names the field:',
     ...NO_IDS.map((value) => invalid(`"id":${value},"name":"x"`, 'id')),
     ...NO_STRINGS.map((value) => invalid(`"id":1,"name":${value}`, 'name')),
     ...NO_STRINGS.map((value) => invalid(`"id":1,"name":"x","tag":${value}`, 'tag')),
   );
 
   group(
-    'A message names every invalid field',
+    'A message names every invalid field:',
     invalid('"id":null,"name":null,"tag":null', 'id', 'name', 'tag'),
     invalid(`"id":"${MARK}","name":"x","tag":1`, 'id', 'tag'),
     invalid('"ID":1,"Name":"x","TAG":1', 'id', 'name'),
@@ -114,7 +114,7 @@ describe('NewPlant', () => {
   );
 
   group(
-    'A name and a tag are returned with the same code points',
+    'A name and a tag are returned with the same code points:',
     ...TEXTS.map((text) => {
       const parts = [`"tag":"${escaped(text)}"`, `"name":${JSON.stringify(text)}`];
       const body = `{${parts.join()},"id":${freshId()}}`;
@@ -125,7 +125,7 @@ describe('NewPlant', () => {
   const many = Array.from({ length: 1000 }, (_, it) => `"p${it}":${it}`).join();
   const plant = { name: `${MARK} Monstera` };
   group(
-    'Other properties are ignored',
+    'Other properties are ignored:',
     ...[
       `"${MARK}":"${MARK}"`,
       '"":1',
@@ -136,7 +136,7 @@ describe('NewPlant', () => {
       '"toString":1,"valueOf":1,"hasOwnProperty":1,"error":1',
       many,
     ].map((rest) => creating(short(rest), { body: plantText(undefined, rest) }, { plant })),
-    creating('and pollute nothing', {}, { plant }),
+    creating('none, after all of these', {}, { plant }),
   );
 });
 

@@ -95,7 +95,7 @@ describe('Connections', () => {
       ['', {}, plantText(), { connection: 'keep-alive' }],
       [' in two fields', twice, plantText(), { connection: 'keep-alive' }],
       [' with a chunked body', CHUNKED, large, { error: 4003 }],
-      [' with an upgrade offer', JAVA, plantText(), { connection: 'close' }],
+      [' with an upgrade request', JAVA, plantText(), { connection: 'close' }],
     ];
     for (const [title, headers, sent, expected] of served) {
       it(`gets a 100 and its response, even pipelined${title}`, async () => {

@@ -72,7 +72,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     });
   }
 
-  describe('A page of an allowed origin can read the response', () => {
+  describe('A page of an allowed origin can read', () => {
     const headers = { origin: SHOP };
     const cases: Case[] = [
       creating('a 200', { headers }),
@@ -95,7 +95,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
   });
 
   for (const origin of STRANGERS) {
-    it(`The origin ${JSON.stringify(origin)} gets no headers, and a 4050 for its preflight`, async () => {
+    it(`Another origin gets no CORS headers, and a 4050 for its preflight: ${JSON.stringify(origin)}`, async () => {
       expectCors(await exchange(service().port, preflight(origin), REFUSED), VARY);
       expectCors(await exchange(service().port, create({ headers: { origin } })), VARY);
     });
@@ -103,12 +103,12 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   const options = { method: 'OPTIONS', target: '/plants', headers: { origin: SHOP } };
   groups(service)(
-    'No preflight',
-    asking('an OPTIONS without a method for later', options, REFUSED),
+    'Without the headers of a preflight, the usual error answers',
+    asking('an OPTIONS without Access-Control-Request-Method', options, REFUSED),
     asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, 4040),
   );
 
-  it('two origins, or invalid HTTP, get a response without CORS headers', async () => {
+  it('Two origins, or invalid HTTP, get a response without CORS headers', async () => {
     const two = create({ headers: { origin: [SHOP, DEVELOPMENT] } });
     expectCors(await exchange(service().port, two), VARY);
     const invalid = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);

@@ -19,7 +19,7 @@ describe('Credentials', () => {
   const group = groups(useSharedService());
 
   group(
-    'None, or another scheme, is a 4010',
+    'A request without a bearer token gets a 4010:',
     ...creatingWith(AUTHORIZATION, [undefined, '', `Bearer${TOKEN}`, TOKEN], 4010),
     ...creatingWith(AUTHORIZATION, [`Basic ${btoa(`${MARK}:${MARK}`)}`], 4010),
     creating(
@@ -37,7 +37,7 @@ describe('Credentials', () => {
   const refused = (...values: FieldValue[]) =>
     creatingWith(AUTHORIZATION, values, { error: 4011, says });
   group(
-    'A bearer token that is malformed, unknown or repeated is a 4011',
+    'A malformed, unknown or repeated bearer token gets a 4011:',
     ...refused('Bearer', `Bearer ${TOKEN} ${TOKEN}`, `Bearer ${TOKEN}, realm="x"`),
     ...refused(`Bearer\t${TOKEN}`, `Bearer ${MARK}!`, `Bearer ${MARK}\xe4`),
     ...refused(`Bearer ${'x'.repeat(15_000)}`, `Bearer ${sha256(TOKEN)}`),
@@ -48,9 +48,12 @@ describe('Credentials', () => {
   );
 
   const accepted = [`bEaReR ${TOKEN}`, `Bearer   ${TOKEN}`, `   Bearer ${TOKEN}   `];
-  group('A valid token is accepted', ...creatingWith(AUTHORIZATION, accepted));
+  group('A valid token is accepted:', ...creatingWith(AUTHORIZATION, accepted));
   const visitor = [`Bearer ${VISITOR_TOKEN}`];
-  group('Without the permission is a 4030', ...creatingWith(AUTHORIZATION, visitor, 4030));
+  group(
+    'A token without the permission gets a 4030:',
+    ...creatingWith(AUTHORIZATION, visitor, 4030),
+  );
 });
 
 const JSON_TYPE = 'application/json';
@@ -61,7 +64,7 @@ describe('Media types and content codings', () => {
   const accepted = (...values: string[]) => creatingWith('content-type', values);
   const ignored = { accept: '*/*;q=0', 'accept-encoding': 'gzip, br', 'if-none-match': '*' };
   group(
-    'Accepted',
+    'These headers are accepted:',
     ...accepted(JSON_TYPE, 'APPLICATION/JSON', `  ${JSON_TYPE}  `, `${JSON_TYPE};;;`),
     ...accepted(`${JSON_TYPE}; charset=utf-8`, `${JSON_TYPE} ; charset=utf-16`),
     ...accepted(`${JSON_TYPE};garbage " \\ ,/ =`, `${JSON_TYPE};\xff`),
@@ -74,7 +77,7 @@ describe('Media types and content codings', () => {
   const another = { error: 4002, says: 'Content-Type must be application/json, in one header' };
   const refused = (...values: FieldValue[]) => creatingWith('content-type', values, another);
   group(
-    'Another Content-Type is a 4002',
+    'Another Content-Type gets a 4002:',
     ...refused(undefined, '', 'text/json', 'application/jso', 'application/problem+json'),
     ...refused(`${JSON_TYPE}x`, `${JSON_TYPE} charset=utf-8`, `${JSON_TYPE}, text/plain`),
     ...refused(`${JSON_TYPE}\xa0`, 'application/x-www-form-urlencoded', MARK),
@@ -85,7 +88,7 @@ describe('Media types and content codings', () => {
   const coded = { error: 4002, says };
   const headers = { 'content-encoding': 'gzip' };
   group(
-    'Another Content-Encoding is a 4002',
+    'Another Content-Encoding gets a 4002:',
     creating('gzip', { body: gzipSync(plantText()), headers }, coded),
     creating('gzip of 100,000 bytes', { body: gzipSync('x'.repeat(100_000)), headers }, coded),
     ...creatingWith('content-encoding', [MARK, 'identity, gzip', 'identity;q=1'], coded),

@@ -54,7 +54,7 @@ describe('HTTP syntax', () => {
   ];
   const version = refusedWith('the version must be HTTP/1.1 or HTTP/1.0');
   group(
-    'A request line that is not valid is a 4000',
+    'An invalid request line gets a 4000:',
     sending('only a method', lines('POST', HOST), 4000),
     sending('no version', lines('POST /plants', HOST), 4000),
     sending('an unknown method', lines(`${MARK.toUpperCase()} /plants HTTP/1.1`, HOST), method),
@@ -67,7 +67,7 @@ describe('HTTP syntax', () => {
   const withLine = (title: string, line: string) =>
     sending(title, lines('POST /plants HTTP/1.1', HOST, line), { ...MALFORMED, says });
   group(
-    'A field line that is not valid is a 4000',
+    'An invalid field line gets a 4000:',
     withLine('a space after a name', `${MARK} : x`),
     withLine('a NUL in a value', `X: ${MARK}\0`),
     withLine('a bare carriage return in a value', `X: ${MARK}\r${MARK}`),
@@ -78,13 +78,13 @@ describe('HTTP syntax', () => {
   const oneHost = refusedWith('the request must have exactly one Host header');
   const validHost = refusedWith('Host must be a name or an address, with or without a port');
   group(
-    'Host, missing, doubled or not valid, is a 4000',
+    'A missing, repeated or invalid Host gets a 4000:',
     creating(
-      'a missing one, with the id of the request',
+      'no Host, with the id of the request',
       { headers: { host: undefined, 'x-request-id': 'without-host' } },
       { ...oneHost, requestId: 'without-host' },
     ),
-    sending('a missing one for any path', lines('GET /livez HTTP/1.1'), oneHost),
+    sending('no Host, for any path', lines('GET /livez HTTP/1.1'), oneHost),
     ...creatingWith('host', [['a.example', 'a.example']], oneHost),
     ...creatingWith('host', [`${MARK} b`, `${MARK}/b`, `${MARK}@b`, 'a:1:2', '[::1'], validHost),
   );
@@ -92,7 +92,7 @@ describe('HTTP syntax', () => {
   const expecting = lines('GET /livez HTTP/1.1', HOST, 'Expect: 100-continue');
   const hosts = ['a_b.example', 'a%20b', '127.0.0.1:80', 'a.example:', '', '[::1]:8080'];
   group(
-    'Accepted',
+    'These requests are accepted:',
     ...creatingWith('host', hosts),
     ...creatingWith('content-length', [`000${plantText().length}`]),
     ...withCoding(['CHUNKED']),
@@ -108,7 +108,7 @@ describe('HTTP syntax', () => {
   );
 
   group(
-    'Connection: close closes the connection',
+    'Connection: close closes the connection:',
     ...creatingWith('connection', [`${MARK}, CLOSE`], CLOSED),
     creating('after an error', { body: '{}', headers: CLOSED }, { error: 4005, ...CLOSED }),
   );
@@ -116,8 +116,11 @@ describe('HTTP syntax', () => {
   const lengths = ['+5', '5, 5', '', '18446744073709551616', ['5', '6']];
   const headers = { authorization: undefined };
   group(
-    'Content-Length',
+    'An invalid Content-Length gets a 4000:',
     ...creatingWith('content-length', lengths, MALFORMED),
+  );
+  group(
+    'A refused request with the Content-Length',
     creating('0 keeps the connection', { body: '', headers }, { error: 4010, ...KEPT }),
     creating(
       '1 closes it before the body is read',
@@ -131,7 +134,7 @@ describe('HTTP syntax', () => {
   const version10 = { version: 'HTTP/1.0' };
   const kept = { ...version10, headers: KEPT };
   group(
-    'Transfer-Encoding other than chunked, or in HTTP/1.0, is a 4000',
+    'A Transfer-Encoding other than chunked, or in HTTP/1.0, gets a 4000:',
     ...withCoding(['gzip', 'gzip, chunked', 'chunked;q=1'], coding),
     // Of these, some versions of Node.js have a parser that refuses them.
     ...withCoding(['', ['chunked', 'chunked']], { error: 4000 }),
@@ -147,14 +150,14 @@ describe('HTTP syntax', () => {
   const broken = (title: string, body: string) =>
     creating(title, { body, headers: framing }, { ...MALFORMED, requestId, says: reason('.+') });
   group(
-    'Chunks that are not valid are a 4000',
+    'Invalid chunks get a 4000:',
     broken('a size that is not a number', `${MARK}\r\n`),
     broken('a bare line feed after the size', `${size}\n${plant}\r\n0\r\n\r\n`),
     broken('data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`),
     broken('a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`),
   );
 
-  it('An invalid chunk that arrives after the headers is a 4000 with the reason, too', async () => {
+  it('An invalid chunk that arrives after the headers gets a 4000 with the reason', async () => {
     using connection = await RawConnection.open(service().port);
     using other = await RawConnection.open(service().port);
     connection.send(headOf({ headers: framing }));
@@ -166,13 +169,13 @@ describe('HTTP syntax', () => {
   const expectation = refusedWith('Expect must be 100-continue');
   const elsewhere = lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`);
   group(
-    'Another Expect is a 4000',
+    'Another Expect gets a 4000:',
     ...creatingWith('expect', [MARK, '100-continue, 100-continue'], expectation),
     sending('on a path that does not exist', elsewhere, expectation),
   );
 
   for (const [what, bytes] of Object.entries(FOREIGN)) {
-    it(`The log of ${what} shows client address and parser error`, async () => {
+    it(`The log line of ${what} shows the client address and the parser error`, async () => {
       const response = await exchange(service().port, bytes, 4000);
       const [requestId] = fieldValues(response, 'x-request-id');
       const [line] = await service().printed(new RegExp(`.*"requestId":"${requestId}".*`));

@@ -53,18 +53,26 @@ describe('Size', () => {
   const endless = { headers: CHUNKED, body: `7fffffff\r\n${filler(17_000)}` };
   group(
     'of the body',
-    creating('16,384 bytes are fine', { body: plantOfSize(limit) }),
-    creating('16,384 bytes in as many chunks are fine', { chunks: [...plantOfSize(limit)] }),
-    creating('16,385 bytes are a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
-    creating('even in one chunk', { chunks: [plantOfSize(limit + 1)] }, TOO_LARGE),
-    creating('even in as many chunks', { chunks: [...plantOfSize(limit + 1)] }, TOO_LARGE),
-    creating('more bytes, but not characters, are a 4003', { body: cacti }, TOO_LARGE),
-    creating('60 KiB are a 4003', { body: plantOfSize(60 * 1024) }, TOO_LARGE),
+    creating('16,384 bytes are accepted', { body: plantOfSize(limit) }),
+    creating('16,384 bytes in as many chunks are accepted', { chunks: [...plantOfSize(limit)] }),
+    creating('16,385 bytes get a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
+    creating(
+      '16,385 bytes in one chunk get a 4003',
+      { chunks: [plantOfSize(limit + 1)] },
+      TOO_LARGE,
+    ),
+    creating(
+      '16,385 bytes in as many chunks get a 4003',
+      { chunks: [...plantOfSize(limit + 1)] },
+      TOO_LARGE,
+    ),
+    creating('fewer characters but more bytes get a 4003', { body: cacti }, TOO_LARGE),
+    creating('60 KiB get a 4003', { body: plantOfSize(60 * 1024) }, TOO_LARGE),
     ...['16385', '9223372036854775807'].map((length) => {
       const headers = { 'content-length': length };
-      return creating(`${length} announced bytes are a 4003`, { headers, body: '{' }, CLOSES);
+      return creating(`${length} announced bytes get a 4003`, { headers, body: '{' }, CLOSES);
     }),
-    creating('a chunk that is only announced to be too large is a 4003', endless, CLOSES),
+    creating('a chunk that is only announced to be too large gets a 4003', endless, CLOSES),
   );
 
   const rest = create({ headers: { 'x-filler': '' } }).indexOf('\r\n\r\n') + 4;
@@ -73,21 +81,21 @@ describe('Size', () => {
   const short = { headers: { 'x-f': Array(1200).fill(filler(12)) } };
   group(
     'of request line and fields',
-    creating('16,384 bytes with one long field are fine', inOneField(limit)),
-    asking('a path of 15 KiB is a 4040', { target: `/${filler(15 * 1024)}` }, 4040),
-    sending('17,000 bytes with one long field are a 4310', create(inOneField(17_000)), LARGE_HEAD),
-    sending('17 KiB in 1,200 short fields are a 4310', create(short), LARGE_HEAD),
-    sending('60 KiB are a 4310', create(inOneField(60 * 1024)), LARGE_HEAD),
-    sending('a request line of 20 KiB without an end is a 4310', endlessLine, LARGE_HEAD),
+    creating('16,384 bytes with one long field are accepted', inOneField(limit)),
+    asking('a path of 15 KiB gets a 4040', { target: `/${filler(15 * 1024)}` }, 4040),
+    sending('17,000 bytes with one long field get a 4310', create(inOneField(17_000)), LARGE_HEAD),
+    sending('17 KiB in 1,200 short fields get a 4310', create(short), LARGE_HEAD),
+    sending('60 KiB get a 4310', create(inOneField(60 * 1024)), LARGE_HEAD),
+    sending('a request line of 20 KiB without an end gets a 4310', endlessLine, LARGE_HEAD),
   );
 
   const last = { authorization: undefined, Authorization: `Bearer ${TOKEN}` };
   const fields = (count: number) => ({ headers: { a: Array(count - 5).fill(''), ...last } });
   group(
     'in number of fields',
-    creating('1,000 are fine, of which the token is the last', fields(1000)),
-    sending('1,001 are a 4310', create(fields(1001)), LARGE_HEAD),
-    sending('15,000 are a 4310', create(fields(15_000)), LARGE_HEAD),
+    creating('1,000 are accepted, with the token in the last', fields(1000)),
+    sending('1,001 get a 4310', create(fields(1001)), LARGE_HEAD),
+    sending('15,000 get a 4310', create(fields(15_000)), LARGE_HEAD),
   );
 
   /** A request whose body is another request, and whose length is its last field. */
@@ -97,7 +105,7 @@ describe('Size', () => {
     return Buffer.concat([headOf({ headers }), inner]);
   };
   for (const offers of [1, 2, 40]) {
-    it(`in number of fields: ${999 + offers} do not hide the body's length`, async () => {
+    it(`in number of fields: ${999 + offers} do not hide the length of the body`, async () => {
       for (const before of [0, 1, 2]) {
         const id = freshId();
         const hidden = hiding(create({ body: plantText(id) }), offers);
@@ -117,8 +125,8 @@ describe("Size with Node.js's own limit of headers raised", () => {
 
   groups(service)(
     'of request line and fields',
-    creating('17 KB of fields that an access proxy adds are fine', { headers: ACCESS_PROXY }),
-    sending('70,000 bytes are a 4310', create({ headers: { 'x-f': 'x'.repeat(70_000) } }), {
+    creating('17 KB of fields that an access proxy adds are accepted', { headers: ACCESS_PROXY }),
+    sending('70,000 bytes get a 4310', create({ headers: { 'x-f': 'x'.repeat(70_000) } }), {
       ...LARGE_HEAD,
       says: limited,
     }),
@@ -131,7 +139,7 @@ describe('A body larger than the buffers of Node.js, in small chunks,', () => {
   const says = `the body must have at most ${LARGE} bytes`;
 
   groups(service)(
-    'that arrives at once',
+    'that arrives together with its headers',
     creating('is read completely', { chunks: chunks(LARGE) }),
     creating('is refused with the limit', { chunks: chunks(LARGE + 1) }, { error: 4003, says }),
   );
@@ -151,7 +159,7 @@ describe('A body larger than the buffers of Node.js, in small chunks,', () => {
   });
 });
 
-describe('Time', () => {
+describe('Time limits', () => {
   const service = useSharedService(LIMITS);
 
   async function expectTimeout(bytes: Uint8Array, expected: Expected = {}): Promise<void> {
@@ -162,7 +170,7 @@ describe('Time', () => {
     checkResponse(response, { error: 4080, connection: 'close', ...expected });
   }
 
-  it('slow fields or bodies are a 4080; a silent connection is closed', async () => {
+  it('give slow fields or bodies a 4080, and close a silent connection', async () => {
     const silent = await RawConnection.open(service().port);
     const idle = await RawConnection.open(service().port);
     await expectService(idle);

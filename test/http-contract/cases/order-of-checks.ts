@@ -4,7 +4,7 @@ import { useSharedService } from '../support/service.js';
 
 const PERMISSION = { headers: { authorization: `Bearer ${VISITOR_TOKEN}` } };
 
-/** One fault of a request. The lists have the order in which the service checks. */
+/** One fault of a request. The lists are in the order in which the service checks. */
 type Fault = readonly [title: string, error: number, parts: Parts];
 
 const HEAD_FAULTS: readonly Fault[] = [
@@ -22,7 +22,7 @@ const HEAD_FAULTS: readonly Fault[] = [
 const BODY_FAULTS: readonly Fault[] = [
   ['no body', 4001, { body: '' }],
   ['a body too large', 4003, { body: '{'.repeat(20_000) }],
-  ['too large in chunks', 4003, { chunks: ['{}'.padEnd(20_000)] }],
+  ['chunks too large', 4003, { chunks: ['{}'.padEnd(20_000)] }],
   ['a body that is not JSON', 4004, { body: '{"id":"1","name":1,}' }],
   ['a body that is not a plant', 4005, { body: '{}' }],
 ];
@@ -31,11 +31,11 @@ describe('The order of checks', () => {
   const body = plantText();
   const withWrongTag = body.replace('}', ',"tag":null}');
   groups(useSharedService())(
-    'A request with several faults gets the error of the earliest check',
+    'A request with several faults gets the error of the earliest check:',
     ...BODY_FAULTS.flatMap((fault) => [
       ...HEAD_FAULTS.map((head, at) => inOrder(head, ...HEAD_FAULTS.slice(at + 1), fault)),
     ]),
-    creating('an id that becomes taken', { body }),
+    creating('none for a plant, whose id is taken from then on', { body }),
     creating('no permission before an id that is taken', { body, ...PERMISSION }, 4030),
     creating('a wrong tag before an id that is taken', { body: withWrongTag }, 4005),
   );

@@ -14,7 +14,7 @@ describe('Paths and methods', () => {
   const group = groups(service);
 
   group(
-    'The path is compared byte by byte',
+    'The path is compared byte by byte:',
     ...[
       '/plants/1',
       '/',
@@ -37,7 +37,7 @@ describe('Paths and methods', () => {
       'http://a.example?/plants',
       'http://a.example/',
       'http://a.example/%70lants',
-    ].map((target) => creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)),
+    ].map((target) => creating(`POST ${target} gets a 4040`, { target }, NOT_FOUND)),
     ...['/plants#x', '/#/plants', 'http:///plants', 'ftp://a.example/plants'].map((target) =>
       creating(`POST ${target} does not create`, { target }, { ...NOT_FOUND, error: [4000, 4040] }),
     ),
@@ -54,7 +54,7 @@ describe('Paths and methods', () => {
   );
 
   group(
-    'A path that does not exist is a 4040 whatever the method',
+    'A path that does not exist gets a 4040 for every method:',
     ...METHODS.map((method) => asking(method, { method, target: `/${MARK}` }, 4040)),
   );
 
@@ -67,11 +67,11 @@ describe('Paths and methods', () => {
   const refused = { error: 4050, allow: SERVED };
   const query = { method: UNSERVED, target: '/plants?_method=POST', headers: BARE };
   group(
-    'Another method on /plants is a 4050',
+    'Another method on /plants gets a 4050:',
     ...METHODS.filter((it) => !SERVED.includes(it)).map((method) =>
       asking(method, { method, target: '/plants', headers }, refused),
     ),
-    asking('one with a query, without credentials', query, refused),
+    asking(`${UNSERVED} with a query, without credentials`, query, refused),
   );
 
   for (const target of ['/livez', '/readyz']) {
