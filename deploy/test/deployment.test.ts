@@ -14,7 +14,7 @@ const { endAll, serve } = ownProcesses();
 const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);
 
 describe('What is deployed', () => {
-  it('runs in production, in which no token is made and printed', () => {
+  it('runs in production mode, so that no token is made and printed', () => {
     const [, image] =
       /^FROM node(?:(?!\nFROM)[\s\S])*\nENV NODE_ENV=(\S+)/m.exec(read('Dockerfile')) ?? [];
     const [, unit] =
@@ -69,7 +69,7 @@ describe('The compose file', () => {
   });
 });
 
-describe('The unit of systemd', () => {
+describe('The systemd unit', () => {
   const unit = read('deploy/systemd/plant-store.service');
   const values = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);

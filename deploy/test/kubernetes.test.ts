@@ -87,7 +87,7 @@ describe('The Kubernetes manifests', function () {
   }
 
   for (const title of names) {
-    it(`${title} names ports, commands and variables that exist`, () => {
+    it(`name ports, commands and variables that exist: ${title}`, () => {
       const { container, environment } = built[title];
       expect(container.ports).to.deep.equal([
         { name: 'http', containerPort: Number(environment.PORT) },
@@ -105,7 +105,7 @@ describe('The Kubernetes manifests', function () {
       expect(container.image).to.equal(`${REGISTRY}/plant-store:of-the-image`);
     });
 
-    it(`${title} lets only Prometheus reach the management port of the same pods`, () => {
+    it(`let only Prometheus reach the management port of the pods: ${title}`, () => {
       const overlay = built[title];
       const { selector, template, replicas } = overlay.spec('Deployment');
       const budget = overlay.spec('PodDisruptionBudget');
@@ -125,7 +125,7 @@ describe('The Kubernetes manifests', function () {
       ]);
     });
 
-    it(`${title} contains no secret; the service reads the ones that an operator creates`, () => {
+    it(`contain no secret, and name those that an operator creates: ${title}`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
       expect(deploying).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);
@@ -146,7 +146,7 @@ describe('The Kubernetes manifests', function () {
       expect(paths).to.have.members(files.filter((it) => it !== undefined));
     });
 
-    it(`${title} runs it without root, read-only, and with time to stop`, () => {
+    it(`run the service without root, read-only, and with time to stop: ${title}`, () => {
       const { pod, container, environment } = built[title];
       expect(pod.securityContext).to.deep.include({ runAsNonRoot: true });
       expect(container.securityContext).to.deep.equal({
@@ -166,7 +166,7 @@ describe('The Kubernetes manifests', function () {
     expect(texts).to.have.property('size', COMPONENTS.length + 1);
   });
 
-  it('have valid settings, with which a service verifies tokens, and stops', async () => {
+  it('have settings with which a service verifies tokens and stops', async () => {
     const tokens = join(temporaryFolder(), 'tokens');
     writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
     for (const [overlay, ofThisMachine, status] of [
@@ -200,7 +200,7 @@ describe('The Kubernetes manifests', function () {
     for (const [, kind] of unknown) expect(kind).to.equal('PodMonitor');
   });
 
-  it('have an Ingress, an egress rule and a PodMonitor for its ports', () => {
+  it('have an Ingress, an egress rule and a PodMonitor for the ports of the service', () => {
     const overlay = built.oidc;
     const [{ host, http }] = overlay.spec('Ingress').rules;
     expect(overlay.spec('Ingress').tls[0].hosts).to.deep.equal([host]);

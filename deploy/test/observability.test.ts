@@ -93,7 +93,7 @@ describe('The monitoring of the service', () => {
   ];
   describe("uses existing metrics, labels and values of the service's job in", () => {
     for (const [title, expr] of expressions) {
-      it(`${title}: ${expr}`, () => {
+      it(`${title}: ${expr.slice(0, 60)}`, () => {
         expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
         const { metrics, matchers, groupings } = usedIn(expr);
         expect(metrics).not.to.have.length(0);
@@ -121,7 +121,7 @@ describe('The monitoring of the service', () => {
   });
 
   for (const { alert, expr, annotations } of rules) {
-    it(`has cases, a runbook section and a panel for the alert ${alert}`, () => {
+    it(`has test cases, a runbook section and a panel for the alert ${alert}`, () => {
       const expected = cases.filter(({ alertname }) => alertname === alert);
       const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
       expect(fires).to.include.members([true, false]);
@@ -133,7 +133,7 @@ describe('The monitoring of the service', () => {
     });
   }
 
-  it('has every metric that the runbook names', () => {
+  it('offers every metric that the runbook names', () => {
     const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];
     const there = new Set(names().flatMap((name) => [name, familyOf(name)]));
     expect(named).not.to.have.length(0);
@@ -141,7 +141,7 @@ describe('The monitoring of the service', () => {
     expect(unknown.map(([, name]) => name)).to.deep.equal([]);
   });
 
-  it('has every metric of the service in docs/observing.md', () => {
+  it('is documented with every metric in docs/observing.md', () => {
     const own = names().filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map(familyOf));
     for (const family of families) expect(read('docs/observing.md')).to.include(`\`${family}\``);
@@ -159,7 +159,7 @@ describe('The monitoring, in Prometheus', function () {
     for (const name of [RULES, CASES]) writeFileSync(copy(name), read(`${FOLDER}/${name}`));
   });
 
-  it('has alerts that pass their cases', async () => {
+  it('has alerts that pass their test cases', async () => {
     await promtool('test', 'rules', copy(CASES));
   });
 

@@ -152,7 +152,7 @@ describe('The proxies of deploy/proxies', function () {
         expect(JSON.parse(line)).to.include({ refusal: 'unknown token', address: ANOTHER });
       });
 
-      it('limits the rate of each client, before they are sent', async () => {
+      it('limits the requests of each client before sending them on', async () => {
         const other = await startProxy(name, hosts);
         const busy = http1Client(other);
         const wrong = { authorization: 'Bearer unknown' };
@@ -211,7 +211,7 @@ describe('The proxies of deploy/proxies', function () {
 
       it('sends a create to the other instance when one refuses the connection', async () => {
         const refusing = `127.0.0.1:${await freePort()}`;
-        const other = await startProxy(name, [refusing, hosts[0]], false);
+        const other = await startProxy(name, [refusing, hosts[0]], 'without health check');
         for (let count = 0; count < 10; count += 1) {
           const parts = () => ({ body: count % 2 === 0 ? freshPlant() : [...freshPlant()] });
           for (const { status } of await replies(other, parts)) expect(status).to.equal(200);
@@ -268,8 +268,8 @@ describe('The proxies of deploy/proxies', function () {
     });
   }
 
-  describe('All of them', () => {
-    it('no client sees an error while the two instances restart in turn', async () => {
+  describe('together', () => {
+    it('show no client an error while the two instances restart in turn', async () => {
       let isRestarted = false;
       let created = 0;
       const failures: string[] = [];
@@ -302,7 +302,7 @@ describe('The proxies of deploy/proxies', function () {
       expect(failures).to.deep.equal([]);
     });
 
-    it('while the database is down, creates wait, or get a 5030', async () => {
+    it('let creates wait, or pass on a 5030, while the database is down', async () => {
       const throughAll = async () => {
         const all = [...proxies.values()];
         return (

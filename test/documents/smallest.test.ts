@@ -46,7 +46,7 @@ describe('The smallest plant store', () => {
     expect(shown).to.include(snippet('README.md', '  MemoryPlantRepository'));
   });
 
-  it('creates plants, and reports each failure in one form', async () => {
+  it('creates plants, and reports each failure in one format', async () => {
     const terminal = new Terminal();
     const port = await freePort();
     terminal.start(`exec node ${folder}/dist/main.js`, { PORT: `${port}` });

@@ -46,7 +46,7 @@ describe('The tutorials, followed in one copy of the project', function () {
     return blocks.map(({ text }) => (STARTS.test(text) ? text : '')).join('');
   }
 
-  it('results in a store that passes the suite and works', async () => {
+  it('result in a store that passes the suite and works', async () => {
     const start = await commandsOf('add-a-store');
     const plants = join(copy.folder, 'plants');
     await createPlant(terminal, withReal(start, { '/tmp/plants': plants }));
@@ -58,7 +58,7 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(exported).to.match(/STORAGE: this database cannot be read.*\nexit 2\n/);
   });
 
-  it('results in tests that notice the bugs which the page plants', async () => {
+  it('result in tests that notice the bugs that the page plants', async () => {
     const killed = await testedWith(copy, (it) => it.replaceAll(/^.*disk\.flush\(.*\n/gm, ''));
     expect(killed).to.match(/^ +\d\) keeps stored and taken plants when .* killed/m);
     const lost = await testedWith(copy, (it) =>
@@ -67,14 +67,14 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(lost).to.match(/^ +\d\) tells the truth after a lost acknowledgement$/m);
   });
 
-  it('leaves npm run database, whose connection string the service takes', async function () {
+  it('leave npm run database, which prints a connection string that the service accepts', async function () {
     needsPostgresql.call(this);
     const database = terminal.start('npm run database -- postgresql');
     const [line] = await database.printed(/^POSTGRESQL_URI=.*(?=\n)/m);
     await createPlant(terminal, `${line} npm start`);
   });
 
-  it('results in a new operation of the service', async () => {
+  it('result in a new operation of the service', async () => {
     const create = await createPlant(terminal, await commandsOf('add-an-operation'));
     const [authorization] = /'Authorization: [^']+'/.exec(create) ?? [];
     const [plants] = /http:[^' ]+/.exec(create) ?? [];
@@ -82,7 +82,7 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(shown).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
 
-  it('leaves the tests of npm test green', async () => {
+  it('leave the tests of npm test green', async () => {
     const flags = ['--retries', '1', '--reporter', 'dot', '--ignore', NOT_CHANGED];
     await run(process.execPath, ['scripts/test.js', 'built', ...flags], { cwd: copy.folder });
   });

@@ -140,7 +140,7 @@ describe('The packages, installed from their tarballs', function () {
   }
 
   for (const { folder: own, manifest } of published) {
-    it(`have what they need, and nothing else: ${manifest.name}`, async () => {
+    it(`contain what they need, and nothing else: ${manifest.name}`, async () => {
       const files = filesIn(installed(manifest.name));
       const stale =
         'after a file was moved, run `git clean -dfXq packages/*/dist` and `npm run build`';
@@ -192,7 +192,7 @@ describe('The packages, installed from their tarballs', function () {
     }
 
     for (const [name, [source, command]] of Object.entries(RUNNERS)) {
-      it(`fail for adapters with a broken promise, hang or unhandled rejection: ${name}`, async () => {
+      it(`have suites that fail for a broken promise, a hang or an unhandled rejection: ${name}`, async () => {
         const { blocks } = readDocument(root, 'packages/contract-suite/README.md');
         const lines = blocks.flatMap(({ text }) => text.split('\n'));
         const line = lines.find((it) => it.endsWith(`${source};`)) ?? '';

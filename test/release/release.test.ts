@@ -74,7 +74,7 @@ describe('A release', function () {
   const none = /CHANGELOG\.md has no changes under "Unreleased"/;
   for (const [title, version, reason, file, before, after] of [
     ['of changes in the work tree', RELEASE, /the work tree has changes/, 'README.md', '#', ''],
-    ['of other versions of packages', RELEASE, needs, manifest, `"${versionBefore}"`, '"0.9.0"'],
+    ['of packages with other versions', RELEASE, needs, manifest, `"${versionBefore}"`, '"0.9.0"'],
     ['of a changelog without changes', RELEASE, none, 'CHANGELOG.md', unreleased, ''],
     ['of a version that npm does not know', 'v7', /v7 is not a version such as/, manifest, '', ''],
   ] as const) {
@@ -87,7 +87,7 @@ describe('A release', function () {
     });
   }
 
-  describe('of a version', () => {
+  describe('that was made', () => {
     let changes: string;
     before(() => {
       changes = /## Unreleased\n([\s\S]*?)\n## /.exec(read('CHANGELOG.md'))?.[1] ?? '';
@@ -107,7 +107,7 @@ describe('A release', function () {
       }
     });
 
-    it('has a tagged commit, and then one that begins the next version', () => {
+    it('has a tagged commit, followed by one that begins the next version', () => {
       const subjects = git('log', '--format=%s%d', '-2').replace('HEAD -> ', '').split('\n');
       expect(subjects).to.deep.equal([
         `chore(release): begin ${NEXT} (main)`,
@@ -132,7 +132,7 @@ describe('A release', function () {
       expect(notes.replaceAll(files, '](').trim()).to.equal(changes.trim());
     });
 
-    it('leaves no version of the state before in any file', () => {
+    it('leaves the previous version in no file', () => {
       for (const [state, own] of Object.entries({ HEAD: NEXT, [`v${RELEASE}`]: RELEASE })) {
         const manifests = 'deploy/kubernetes/base/kustomization.yaml';
         for (const file of ['package-lock.json', 'Dockerfile', manifests]) {
@@ -152,7 +152,7 @@ describe('A release', function () {
       git('checkout', '--quiet', 'main');
     });
 
-    it('has an identity only on its tag, without changes', () => {
+    it('gives the bare version only to an unchanged build of its tag', () => {
       git('tag', '--force', `v${NEXT.replace('-dev', '')}`);
       const commit = git('rev-parse', 'HEAD');
       const short = commit.slice(0, 7);

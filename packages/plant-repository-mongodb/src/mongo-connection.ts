@@ -16,11 +16,11 @@ const OPTIONS = {
   socketTimeoutMS: 20_000,
 } as const;
 
-const FORM =
-  'it must have the form mongodb://user:password@host:port,host:port/database or ' +
+const FORMAT =
+  'it must have the format mongodb://user:password@host:port,host:port/database or ' +
   'mongodb+srv://user:password@host/database, with percent-encoded user and password';
 
-/** The server would refuse other names. The three databases are its own, and `local` is not replicated. */
+/** The server would refuse other names. The three databases are its own; `local` is not replicated. */
 const DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$@\0]{1,63}$/;
 const DATABASE_RULE =
   'the database must not be admin, config or local, and its name must have 1 to 63 characters, none of /\\. "$@ (authSource names the database of the user)';
@@ -52,7 +52,7 @@ export function mongoUriProblem(uri: string): string | undefined {
     new MongoClient(address);
   } catch {
     // The driver may quote the user or the password.
-    return FORM;
+    return FORMAT;
   }
   try {
     const client = new MongoClient(uri);
@@ -60,7 +60,7 @@ export function mongoUriProblem(uri: string): string | undefined {
   } catch (error) {
     // Without a name, or with an `@`, these are not options but the rest of a password.
     const isOptions = /^\w+=[^@]*$/.test(query);
-    return isOptions && error instanceof Error ? error.message : FORM;
+    return isOptions && error instanceof Error ? error.message : FORMAT;
   }
 }
 

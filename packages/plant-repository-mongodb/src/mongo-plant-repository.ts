@@ -10,7 +10,7 @@ import { type ClientSession, type Db, type Document, Long, MongoServerError } fr
 import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
 import { isRefusal, isUnauthorized, reasonOf, SILENT } from './mongo-reason.js';
 
-/** More connections store no more plants each second. */
+/** More connections would not store more plants per second. */
 const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**

@@ -6,25 +6,25 @@ import {
   openDatabase,
 } from '@plant-store/plant-repository-mongodb';
 
-const FORM = /^it must have the form mongodb:/;
+const FORMAT = /^it must have the format mongodb:/;
 const DATABASE = /^the database must not be admin, config or local/;
 const WRITE_CONCERN = /^every insert waits for a majority and its journal: remove w, journal/;
 const NO_TLS = /^tlsCAFile needs tls=true: without it, nothing is encrypted$/;
 
 /** Invalid connection strings, by their problem. Each has a password of which no part is printed. */
 const INVALID: Readonly<Record<string, RegExp>> = {
-  'mongodb://gardener:s3cret@': FORM,
-  'mongodb://gardener:s3cret@host:port/': FORM,
-  'mongodb://gardener:s3/cret@host/': FORM,
-  'mongodb://gardener:s3%cret@host/': FORM,
-  'mongodb://gardener:a@s3?cret@host/': FORM,
-  'mongodb://gardener:a@s3?cret=x@host/': FORM,
-  'mongodb://gardener:12?s3cret': FORM,
-  'mongodb://gardener:s3cret': FORM,
-  'mongodb://gardener:s3cret,host/': FORM,
-  'mongodb+srv://gardener:s3cret@host:27017/': FORM,
-  'postgres://gardener:s3cret@host/': FORM,
-  'gardener:s3cret@host': FORM,
+  'mongodb://gardener:s3cret@': FORMAT,
+  'mongodb://gardener:s3cret@host:port/': FORMAT,
+  'mongodb://gardener:s3/cret@host/': FORMAT,
+  'mongodb://gardener:s3%cret@host/': FORMAT,
+  'mongodb://gardener:a@s3?cret@host/': FORMAT,
+  'mongodb://gardener:a@s3?cret=x@host/': FORMAT,
+  'mongodb://gardener:12?s3cret': FORMAT,
+  'mongodb://gardener:s3cret': FORMAT,
+  'mongodb://gardener:s3cret,host/': FORMAT,
+  'mongodb+srv://gardener:s3cret@host:27017/': FORMAT,
+  'postgres://gardener:s3cret@host/': FORMAT,
+  'gardener:s3cret@host': FORMAT,
   'mongodb://gardener:s3cret@host/?colour=green': /^option colour is not supported$/,
   'mongodb://gardener:s3cret@host,other/?directConnection=true': /requires exactly one host$/,
   'mongodb://gardener:a@s3/cret@host/': DATABASE,

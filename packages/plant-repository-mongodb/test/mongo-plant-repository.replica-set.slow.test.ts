@@ -11,7 +11,7 @@ const LIMIT_MS = 15_000;
 /** The others elect a primary only when the frozen one has not responded for about 10 s. */
 const FROZEN_LIMIT_MS = 60_000;
 
-describe('On a real mongod', () => {
+describe('On a real mongod,', () => {
   before(needsMongod);
 
   describe('MongoPlantRepository on three nodes', function () {
@@ -70,7 +70,7 @@ describe('On a real mongod', () => {
     }
   });
 
-  it('MongoPlantRepository refuses a standalone, which recognises no insert', async () => {
+  it('MongoPlantRepository refuses a standalone server, which does not recognise a repeated insert', async () => {
     const server = await MongodServer.start();
     const plants = new MongoPlantRepository(server.uri);
     const adding = plants.add(newPlant({ id: 1n, name: 'Monstera' }), LIMIT_MS);

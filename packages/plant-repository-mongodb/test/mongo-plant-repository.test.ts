@@ -34,7 +34,7 @@ const LONG_NAME = 'x'.repeat(100_000);
 
 const plant = (id: bigint) => newPlant({ id, name: `plant ${id}` });
 
-describe('On a real mongod', () => {
+describe('On a real mongod,', () => {
   before(needsMongod);
 
   const opened: PlantRepository[] = [];
@@ -59,7 +59,7 @@ describe('On a real mongod', () => {
 
   afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
 
-  describe('On a replica set with users, which can be killed', () => {
+  describe('in a replica set with users,', () => {
     let mongod: FaultyMongod;
     let administrator: MongoClient;
 
@@ -94,7 +94,7 @@ describe('On a real mongod', () => {
         return uriOf(user);
       }
 
-      it('needs no permission but to read and insert', async () => {
+      it('needs only the permissions to read and to insert', async () => {
         const plants = open(await userWith('find', 'insert'));
         await plants.ready();
         await plants.add(plant(1n), LIMIT_MS);
@@ -108,7 +108,7 @@ describe('On a real mongod', () => {
         });
       }
 
-      it('logs in again when its user was removed and is created again', async () => {
+      it('logs in again after its user was removed and created again', async () => {
         const uri = await userWith('find', 'insert');
         const plants = open(uri);
         await plants.add(plant(1n), LIMIT_MS);
@@ -123,7 +123,7 @@ describe('On a real mongod', () => {
         await plants.add(plant(2n), LIMIT_MS);
       });
 
-      it('does not know the outcome when a reply is lost and the next login is refused', async () => {
+      it('reports an unknown outcome if a reply is lost and the next login is refused', async () => {
         const plants = open(await userWith('find', 'insert'));
         await plants.add(plant(1n), LIMIT_MS);
         await admin({ updateUser: `user-${collection}`, pwd: 'another' });
@@ -131,14 +131,14 @@ describe('On a real mongod', () => {
         await rejects(plants.add(plant(2n), LONG_LIMIT_MS), OutcomeUnknownError);
       });
 
-      it('sends an insert again whose reply does not arrive, on another connection', async () => {
+      it('sends an insert again on another connection if its reply does not arrive', async () => {
         const plants = open(mongod.uri);
         await plants.add(plant(1n), LIMIT_MS);
         mongod.network.loseResponses('silence');
         await plants.add(plant(2n), LIMIT_MS);
       });
 
-      it('sends an insert again that the driver wrote to a connection that had just ended', async () => {
+      it('sends an insert again if the driver wrote it to a connection that had just ended', async () => {
         const plants = open(mongod.uri);
         const socket = await busiestSocket(() =>
           plants.add({ ...plant(1n), name: LONG_NAME }, LIMIT_MS),
@@ -194,7 +194,7 @@ describe('On a real mongod', () => {
         await plants.add(plant(2n), LIMIT_MS);
       });
 
-      it('lets the process end when it is closed while it reads TLS files', async () => {
+      it('lets the process end if it is closed while it reads TLS files', async () => {
         const script = `
           import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
           const plants = new MongoPlantRepository('${mongod.uri}&${mongod.server.tls}');

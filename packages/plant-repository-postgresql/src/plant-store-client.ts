@@ -54,7 +54,7 @@ export class PlantStoreClient extends Client {
         else if (this.#waitIsCancelled) reject(new Error(WAIT_CANCELLED));
         else resolve(result);
       });
-      // An object with the name would be copied, which takes as long as the rest of this.
+      // An object with the name would be copied, which is slow.
       this.query(Object.assign(query, { name }));
     });
   }

@@ -44,7 +44,7 @@ export const LOOK_UP = `SELECT id, mark, is_kept, may_hide, in_recovery, ${FLUSH
 
 /**
  * Returns an insert. Its command tag counts the inserted plants, so that neither the server nor the driver handles rows of
- * a reply. As a prepared statement, it takes half the time. The name is a digest of the text, because a connection pooler
+ * a reply. It is a prepared statement, which the server need not plan each time. The name is a digest of the text, because a connection pooler
  * lends the sessions of others, with their statements.
  */
 function insertOf(columns: readonly string[], values: readonly string[]) {
@@ -67,7 +67,7 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
   return {
     absent,
     columns,
-    /** Without arrays, the server takes a fifth less time for a lone client. */
+    /** Without arrays, which would take the server longer for a lone client. */
     insertOne: insertOf(
       columns,
       columns.map((it, at) => `$${at + 1}::${COLUMNS[it]}`),

@@ -25,7 +25,7 @@ const ROLES = `
   CREATE ROLE unlisted LOGIN PASSWORD 'x';
   RESET password_encryption`;
 
-/** Of `pg_hba.conf`, after which no entry is for the role `unlisted`. */
+/** Lines of `pg_hba.conf`, none of which is for the role `unlisted`. */
 const ENTRIES = ['postgres,plant_store,rotated,iterations all scram-sha-256', 'hashed all md5'];
 
 /** How a server refuses a connection string, and why. */
@@ -48,7 +48,7 @@ const REFUSALS: Readonly<Record<string, readonly [uri: string, reason: RegExp]>>
   'of an unknown database': ['plant_store:a%20pass%2Fword@/x', /database "x" does not exist/],
 };
 
-describeOnPostgresql('The connections of a store', () => {
+describeOnPostgresql('the connections of a store', () => {
   let server: PostgresqlServer;
   let network: FaultyNetwork;
 
@@ -68,7 +68,7 @@ describeOnPostgresql('The connections of a store', () => {
   afterEach(() => network.close());
 
   for (const [what, [uri, reason]] of Object.entries(REFUSALS)) {
-    it(`leaves none to a server that refuses one ${what}`, async () => {
+    it(`are closed if the server refuses one ${what}`, async () => {
       const repository = postgresqlPlantRepository({
         uri: `postgresql://${uri.replace('@', `@${network.host}`)}`,
       });
@@ -82,7 +82,7 @@ describeOnPostgresql('The connections of a store', () => {
     });
   }
 
-  it('log in with the password that PGPASSFILE has then, when the connection string has none', async () => {
+  it('use the current password in PGPASSFILE if the connection string contains none', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'plant-store-pgpass-')), 'pgpass');
     const change = async (password: string) => {
       writeFileSync(file, `127.0.0.1:*:postgres:rotated:${password}\n`, { mode: 0o600 });

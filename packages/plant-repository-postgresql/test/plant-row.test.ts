@@ -12,8 +12,11 @@ const risky = stringMatching(/^[\0\\0a]{0,8}$/);
 const row = (plant: NewPlant, mark = randomUUID()) => rowOf({ plant, mark });
 
 describe('The row of a plant', () => {
-  for (const texts of [text, risky]) {
-    it('has every text exactly, and its mark', () => {
+  for (const [what, texts] of [
+    ['any text', text],
+    ['U+0000 and backslashes', risky],
+  ] as const) {
+    it(`preserves ${what} and its mark`, () => {
       assert(
         property(id, texts, option(texts, { nil: undefined }), (plantId, name, tag) => {
           const plant = newPlant({ id: plantId, name, tag });
@@ -27,7 +30,7 @@ describe('The row of a plant', () => {
     });
   }
 
-  it('has a text without U+0000 as it is', () => {
+  it('holds a text without U+0000 unescaped', () => {
     const stored = row(newPlant({ id: 1n, name: 'a \\0 and a \\', tag: '' }));
     expect(stored).to.include({ id: '1', name: 'a \\0 and a \\', tag: '' });
     expect(stored.mark?.[14]).to.equal('4');
@@ -47,7 +50,7 @@ describe('The row of a plant', () => {
     }
   });
 
-  it('of another program that no plant has is not read', () => {
+  it('of another program is not read if no plant has such a row', () => {
     const mark = '00000000-0000-8000-8000-000000000000';
     for (const [name, tag] of [
       [null, null],

@@ -64,7 +64,7 @@ const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, remove?: s
 
 describe('A connection string of PostgreSQL', () => {
   for (const [who, uri, tls, remove] of COPIED) {
-    it(`of ${who} is ${tls}${remove ? ` without ${remove}, which is refused` : ''}`, () => {
+    it(`of ${who} gives ${tls} connections${remove ? `, once ${remove} is removed` : ''}`, () => {
       expect(postgresqlUriProblem(uri)).to.equal(remove && `remove the unsupported ${remove}`);
       const url = new URL(uri.replace(/:\/\/\//, '://localhost/').replace('@/', '@localhost/'));
       for (const name of remove?.split(', ') ?? []) url.searchParams.delete(name);
@@ -94,7 +94,7 @@ describe('A connection string of PostgreSQL', () => {
     });
   }
 
-  it('that is invalid is an error with a code', () => {
+  it('throws an error with a code if it is invalid', () => {
     const uri = 'postgresql://gardener:s3cret@a/garden?sslmode=on';
     expect(() => postgresqlPlantRepository({ uri }))
       .to.throw(InvalidPostgresqlUriError, 'sslmode (or PGSSLMODE) must be')
@@ -107,7 +107,7 @@ describe('A connection string of PostgreSQL', () => {
     expect(postgresqlUriProblem(uri)).to.equal(undefined);
   });
 
-  it('is refused with the reason when a file cannot be read', () => {
+  it('is refused with the reason if a file cannot be read', () => {
     expect(postgresqlUriProblem(`${URI}?sslrootcert=/none`)).to.equal(
       "ENOENT: no such file or directory, open '/none'",
     );
@@ -167,20 +167,20 @@ describe('A variable of libpq', () => {
     ['PGSSLCRL', '/x'],
     ['PGSSLMINPROTOCOLVERSION', 'TLSv1.3'],
   ] as const) {
-    it(`that asks for security in vain is refused by name: ${name}`, () => {
+    it(`is refused if it asks for security that the service ignores: ${name}`, () => {
       const problem = `unset the unsupported ${name}: sslmode=verify-full requires TLS`;
       expect(() => readUri(URI, { [name]: value })).to.throw(InvalidPostgresqlUriError, problem);
     });
   }
 
-  it('that asks for nothing, or for something else, passes', () => {
+  it('is accepted if it asks for no such security', () => {
     const env = { PGREQUIRESSL: '0', PGGSSENCMODE: 'disable', PGSSLROOTCERT: '', PGHOST: 'a' };
     expect(tlsOf(URI, { ...env, PGCHANNELBINDING: 'prefer', PGSSLMODE: 'disable' })).to.equal(
       'plain',
     );
   });
 
-  it('PGSSLMODE holds when the connection string says nothing of TLS', () => {
+  it('such as PGSSLMODE applies if the connection string does not mention TLS', () => {
     expect(tlsOf(URI, { PGSSLMODE: 'require' })).to.equal('verified');
     expect(tlsOf(URI, { PGSSLMODE: 'no-verify' })).to.equal('unverified');
     expect(tlsOf(`${URI}?sslmode=disable`, { PGSSLMODE: 'require' })).to.equal('plain');
@@ -260,7 +260,7 @@ describe('A password', () => {
     });
   }
 
-  it('is sent to a server that is trusted, or when TLS is not asked for', async () => {
+  it('is sent to a trusted server, and without TLS if none is required', async () => {
     offersTls = true;
     expect(await sentTo(`sslrootcert=${authority}`)).to.include('s3cret');
     received = '';

@@ -31,7 +31,7 @@ function databaseError(code: string | undefined, message = '', routine = '', whe
 describe('An error of PostgreSQL', () => {
   for (const [finding, errors] of Object.entries(FINDINGS)) {
     for (const error of errors.split(/,\s+/)) {
-      it(`means ${finding}, without the text of the server: ${error}`, () => {
+      it(`means ${finding}, and hides the text of the server: ${error}`, () => {
         const [code, routine, where] = error.split(' ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
         expect(known).to.be.instanceOf(StoreError).and.include({ code });
@@ -53,14 +53,14 @@ describe('An error of PostgreSQL', () => {
     expect(message).to.equal('the disk of the database is full (53100)');
   });
 
-  it('of a trigger that lacks a permission is not one that the check names', () => {
+  it('names a trigger that lacks a permission instead of the table', () => {
     const ofTable = withoutPlant(databaseError('42501', '', 'aclcheck_error'));
     const ofTrigger = withoutPlant(databaseError('42501', '', 'aclcheck_error', 'in a function'));
     expect(`${ofTable}`).to.include('plant-store check names it');
     expect(`${ofTrigger}`).to.include('a trigger of the table plants fails (42501)');
   });
 
-  it('ends a connection that may lead to another server now', () => {
+  it('ends its connection if that may lead to another server now', () => {
     const ends = (code: string) => withoutPlant(databaseError(code)) as StoreError;
     const [yes, no] = [
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
@@ -70,7 +70,7 @@ describe('An error of PostgreSQL', () => {
     for (const code of no) expect(ends(code).facts).to.not.have.property('reconnects');
   });
 
-  it('is distinguished from one of the network', () => {
+  it('is not mistaken for an error of the network', () => {
     const cause = new Error('read ECONNRESET');
     expect(withoutPlant(cause)).to.equal(cause);
   });

@@ -30,7 +30,7 @@ const waiting = (
   CREATE FUNCTION wait() RETURNS ${returns} LANGUAGE plpgsql AS
     'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN ${value}; END'`;
 
-describeOnPostgresql('An insert, a look-up or a check', () => {
+describeOnPostgresql('an insert, a look-up or a check', () => {
   let server: PostgresqlServer;
   let network: FaultyNetwork;
   let database: PostgresqlPlantDatabase;
@@ -127,7 +127,7 @@ describeOnPostgresql('An insert, a look-up or a check', () => {
     expect((await database.insert(batch({}), signal)).findings).to.equal('stored');
   });
 
-  it('knows what it can when marks cannot be looked up', async () => {
+  it('reports what it knows if marks cannot be looked up', async () => {
     await create(`${CREATE_TABLE}; ${ROW}`);
     await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
       GRANT SELECT (id) ON garden.plants TO plant_store`);
@@ -165,9 +165,9 @@ describeOnPostgresql('An insert, a look-up or a check', () => {
       await Promise.all(others);
     });
 
-    it('a check has its own connections', () => database.check(signal));
+    it('has its own connections, if it is a check', () => database.check(signal));
 
-    it('an insert that is given up is never sent', async () => {
+    it('is never sent, if it is an insert that was given up', async () => {
       const giveUp = new AbortController();
       let isTaken = false;
       const take = () => {
@@ -185,7 +185,7 @@ describeOnPostgresql('An insert, a look-up or a check', () => {
     });
   });
 
-  it('a check replaces all connections after a lost reply, and never fails because of that', async () => {
+  it('replaces all connections after a lost reply to a check, which does not fail', async () => {
     await create(CREATE_TABLE);
     await Promise.all([database.check(signal), database.page({ limit: 1 }, signal)]);
     const before = await server.pids();

@@ -17,11 +17,11 @@ import { untilNotReady, untilReady } from './support/readiness.js';
 const MAX_BACKENDS = 16;
 /** One is added every 50 ms: for longer than an insert is waited for before it is repeated. */
 const PLANTS = 80;
-/** That are connected when all connections are lost. */
+/** How many clients are connected when all connections are lost. */
 const CLIENTS = 60;
 const SLOW = /StoreDegradedError.*writes are not acknowledged in time/s;
 
-describeOnPostgresql('a store, when the server is slow', function () {
+describeOnPostgresql('a store whose server is slow', function () {
   this.timeout(60_000);
   let server: PostgresqlServer;
   let repository: PlantRepository & PlantReader;
@@ -99,7 +99,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
     }
   });
 
-  it('stores other plants while rows are locked; blocked ones after a rollback', async () => {
+  it('stores other plants while rows are locked, and the blocked ones after a rollback', async () => {
     const adding = (first: number, count: number, timeLimitMs: number) =>
       Array.from({ length: count }, (_, at) => repository.add(plant(first + at), timeLimitMs));
     await server.run(`BEGIN; INSERT INTO plant_store.plants
@@ -209,7 +209,7 @@ describeOnPostgresql('a store, when the server is slow', function () {
   });
 });
 
-describeOnPostgresql('A server that runs out of transaction ids', function () {
+describeOnPostgresql('a server that runs out of transaction ids', function () {
   this.timeout(60_000);
   let server: PostgresqlServer;
 
@@ -218,7 +218,7 @@ describeOnPostgresql('A server that runs out of transaction ids', function () {
     return server.createTable('plant_store');
   });
 
-  it('keeps plants while it warns; when it refuses them, the reason is to vacuum', async function () {
+  it('stores plants while it warns, and later tells the operator to vacuum', async function () {
     // A downloaded server has no pg_resetwal; the installed one, which runs this, has it.
     if (!server.hasProgram('pg_resetwal')) this.skip();
     // A slot that nobody reads holds the vacuum back.
@@ -243,7 +243,7 @@ describeOnPostgresql('A server that runs out of transaction ids', function () {
   });
 });
 
-describeOnPostgresql('A primary and a synchronous standby', function () {
+describeOnPostgresql('a primary and a synchronous standby', function () {
   this.timeout(90_000);
   let primary: PostgresqlServer;
   let standby: PostgresqlServer;

@@ -125,8 +125,8 @@ describeOnPostgresql('a store', () => {
     },
   });
 
-  describePlantRepository(mocha, 'postgresqlPlantRepository', openStore);
-  describePlantReader(mocha, 'postgresqlPlantRepository', openStore);
+  describePlantRepository(mocha, 'opened by postgresqlPlantRepository', openStore);
+  describePlantReader(mocha, 'opened by postgresqlPlantRepository', openStore);
 
   const eventsOf = <Type extends StoreEvent['type']>(type: Type) =>
     events.filter((event): event is StoreEvent & { readonly type: Type } => event.type === type);
@@ -203,7 +203,7 @@ describeOnPostgresql('a store', () => {
     expect(eventsOf('store warning')).to.have.length(1);
   });
 
-  it('reads fewer large plants in one page', async () => {
+  it('reads fewer plants in one page if they are large', async () => {
     await server.run(`INSERT INTO ${schema}.plants (id, name, tag, mark)
       SELECT id, repeat('a', 3 * 1024 * 1024), NULL, md5('')::uuid
       FROM generate_series(1, 3) AS id`);
@@ -303,7 +303,10 @@ describeOnPostgresql('a store', () => {
       await openFirst();
       await beginRecovery();
       const repository = openBehindPooler();
-      await untilNotReady(repository, /cannot look up plants.*reads reach a standby .* \(25006\)/s);
+      await untilNotReady(
+        repository,
+        /cannot look up plants.*reads reach a standby, .* \(25006\)/s,
+      );
       await repository.add(newPlant({ id: 9n, name: 'Bellis' }), 60_000);
     });
 

@@ -14,7 +14,7 @@ describe('The suites of a store on PostgreSQL', function () {
   this.timeout(400_000);
 
   for (const version of VERSIONS) {
-    it(`hold with version ${version}`, async function () {
+    it(`pass with version ${version}`, async function () {
       await needsDownloaded.call(this, version);
       await promisify(execFile)(process.execPath, [PROGRAM, 'postgresql', version], {
         cwd: ROOT,

@@ -55,7 +55,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `CREATE TABLE plants (id int PRIMARY KEY, ${COLUMNS})`,
     /the column id of the table plants is integer\. Change it to bigint/,
   ],
-  'a limit of the name': [
+  'a length limit on the name': [
     'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(200), tag text, mark uuid)',
     /the column name of the table plants is character varying\(200\)\. Change it to text/,
   ],
@@ -102,7 +102,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
   ],
 };
 
-describeOnPostgresql('The table of plants of an administrator', () => {
+describeOnPostgresql('a table that an administrator has created', () => {
   let server: PostgresqlServer;
   let events: StoreEvent[];
   const opened: PlantRepository[] = [];
@@ -195,7 +195,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await Promise.all([5n, 6n, 7n].map(add));
   });
 
-  it('may lack an optional column; only plants with that field are refused', async () => {
+  it('may lack an optional column, and then refuses only plants with that field', async () => {
     const repository = await open(
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL)',
     );
@@ -220,7 +220,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
   });
 
-  it('may hide a row by a policy: its id is not a bug, and the reason says what to show', async () => {
+  it('may hide a row by a policy: adding its id is not a bug, and the reason says what to show', async () => {
     const uri =
       await created(`CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner name DEFAULT current_user);
       INSERT INTO plants (id, name, mark) VALUES (1, 'Fern', md5('')::uuid);

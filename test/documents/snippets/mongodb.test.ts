@@ -59,10 +59,10 @@ async function useEveryCommand(env: Record<string, string>): Promise<void> {
     [['import'], /stored: 1\n/],
     [['export'], /"id":1.*\n.*"id":2/],
   ] as const) {
-    const it = run(args, env, Readable.from(args[0] === 'import' ? [plant] : []));
-    expect(await it.ended, it.stderr()).to.equal(0);
-    expect(it.stdout() + it.stderr()).to.match(output);
-    expect(it.stdout() + it.stderr()).not.to.match(WARNING);
+    const running = run(args, env, Readable.from(args[0] === 'import' ? [plant] : []));
+    expect(await running.ended, running.stderr()).to.equal(0);
+    expect(running.stdout() + running.stderr()).to.match(output);
+    expect(running.stdout() + running.stderr()).not.to.match(WARNING);
   }
   expect(service.stdout()).not.to.match(WARNING);
 }

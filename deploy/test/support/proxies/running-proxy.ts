@@ -86,12 +86,12 @@ const running: Running[] = [];
  * Starts a proxy of `deploy/proxies`, on loopback, in front of these instances. Resolves when it passes on requests.
  *
  * @param instances Host and port of each.
- * @param checksHealth Whether it may check the health of the instances, as far as it does.
+ * @param health Whether it checks the health of the instances, if its configuration says so.
  */
 export async function startProxy(
   name: ProxyName,
   instances: readonly [string, string],
-  checksHealth = true,
+  health: 'as configured' | 'without health check' = 'as configured',
 ): Promise<Target> {
   const port = await freePort();
   const ca = readFileSync(certificates.authority, 'utf8');
@@ -100,8 +100,9 @@ export async function startProxy(
   const path = join(temporaryFolder(), file);
   const hosts = instances.map((real, at) => [`plant-store-${at + 1}:3000`, real]);
   const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificates.server);
-  const used = checksHealth ? text : text.replace(healthCheck ?? '', '');
-  if (used === text && !checksHealth && healthCheck) throw new Error(`${file} has no health check`);
+  const isRemoved = health === 'without health check';
+  const used = isRemoved ? text.replace(healthCheck ?? '', '') : text;
+  if (used === text && isRemoved && healthCheck) throw new Error(`${file} has no health check`);
   writeFileSync(path, whole(withReal(used, { ...replaced(port), ...Object.fromEntries(hosts) })));
   const child = spawn(findProxy(name) ?? name, args(path), {
     env: { PATH: process.env.PATH, HOME: dirname(path) },
