@@ -55,7 +55,7 @@ describe('The tutorials, followed in one copy of the project', function () {
       'node packages/app/bin/plant-store.js export 2>&1 || echo "exit $?"',
       { PLANTS_FOLDER: plants, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 },
     );
-    expect(exported).to.match(/STORAGE: this database cannot be read.*\nexit 2\n/);
+    expect(exported).to.match(/STORAGE: this store cannot be read.*\nexit 2\n/);
   });
 
   it('result in tests that notice the bugs that the page plants', async () => {
