@@ -1,5 +1,5 @@
 // Removes compiled files whose source was moved or removed. `tsc` keeps them, so Mocha would run tests that are gone.
-// `npm run build` and `npm test` call this. The output of `a/b.ts` is in a folder `dist` beside `a`: `dist/a/b.js`.
+// `npm run build` and `npm test` call this. The output of `a/b.ts` is in a folder `dist` next to `a`: `dist/a/b.js`.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -10,7 +10,7 @@ const LINT = ['@biomejs/biome/bin/biome', 'ci'];
 const TYPES = ['typescript/bin/tsc', '-b'];
 
 const SLOW = '**/*.slow.test.js';
-/** By name, the tests of a suite: `!` leaves out. `unit` starts no process, and opens no port or database. */
+/** The tests of each suite; `!` leaves some out. `unit` starts no process, and opens no port or database. */
 const SUITES = {
   all: [
     'packages/*/dist/test/**/*.test.js',

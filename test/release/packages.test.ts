@@ -16,7 +16,7 @@ import { run } from '../support/run.js';
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
 const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
 
-/** What the programs of the tests import besides these packages. */
+/** What else the programs of the tests import. */
 const LIBRARIES = [
   '@koa/cors',
   '@types/koa__cors',

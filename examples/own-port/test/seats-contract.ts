@@ -2,7 +2,7 @@ import { contractFor, hooksOf, inTime, suiteOf } from '@plant-store/contract-sui
 import { expect } from 'chai';
 import { type Seats, SeatsUnavailableError } from '../src/seats.js';
 
-/** Faults of the server that a test can cause. */
+/** Faults of the server that a test can inject. */
 export interface SeatFaults {
   /** From now on, the server cannot be reached. */
   outage(): Promise<void>;

@@ -21,7 +21,7 @@ const checkout = join(import.meta.dirname, '../../../..');
 
 /** Packages that only other configurations need. */
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
-/** Twice as many are more than the connections that Node.js lets wait by default. */
+/** Twice as many exceed the backlog of Node.js. */
 const WAITING = 300;
 /** What the service logs when it can write again. */
 const REPORT = /^\{.*log lines were lost"\}$/m;

@@ -180,7 +180,7 @@ export class Store {
 
   /**
    * Resolves when what was reported about free ids is true: as soon as the database can be used again, and when nothing is
-   * under way any more, after another add and `close`.
+   * under way, after another add and `close`.
    */
   async expectTrueAfterClose(...reports: readonly Report[]): Promise<void> {
     if (this.#closed) return (await this.another()).expectTrueAfterClose(...reports);

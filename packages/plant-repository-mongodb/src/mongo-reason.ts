@@ -41,7 +41,7 @@ export function isRefusal(error: unknown): error is MongoServerError {
   return error.code === UNAUTHORIZED || error.code === ILLEGAL_OPERATION;
 }
 
-/** Whether a user who was logged in before is not any more, or lacks a permission. */
+/** Whether a user is no longer logged in, or lacks a permission. */
 export const isUnauthorized = (error: unknown) =>
   error instanceof MongoServerError && error.code === UNAUTHORIZED;
 

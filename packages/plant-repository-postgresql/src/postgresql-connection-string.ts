@@ -24,7 +24,7 @@ const PARAMETERS: ReadonlySet<string> = new Set(
   ssl sslmode sslrootcert sslcert sslkey sslnegotiation`.split(/\s+/),
 );
 
-/** Those that have an effect with TLS only. */
+/** Parameters that have an effect only with TLS. */
 const OF_TLS = ['ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 
 /** Modes of libpq that verify less verify here as well. */

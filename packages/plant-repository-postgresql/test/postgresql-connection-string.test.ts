@@ -194,7 +194,7 @@ describe('A password', () => {
   let offersTls: boolean;
   const sockets = new Set<Socket>();
 
-  /** Asks for the password in clear text, as a server may that somebody else controls. */
+  /** Asks for the password in clear text, as a server of an attacker may. */
   const askForPassword = (stream: Socket) => {
     stream.on('data', (data) => {
       received += data;

@@ -13,9 +13,9 @@ import { expect } from 'chai';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
-/** In `docs/postgresql.md`. */
+/** The number in `docs/postgresql.md`. */
 const MAX_BACKENDS = 16;
-/** One is added every 50 ms: for longer than an insert is waited for before it is repeated. */
+/** One is added every 50 ms, so that adding them takes longer than the wait before an insert is repeated. */
 const PLANTS = 80;
 /** How many clients are connected when all connections are lost. */
 const CLIENTS = 60;
@@ -75,7 +75,7 @@ describeOnPostgresql('a store whose server is slow', function () {
       const seen: number[] = [];
       await during(async () => {
         adding = await addAll(repository, async () => seen.push(await server.backends()));
-        // Checks are carried out by processes that are not suspended only.
+        // A check succeeds only in a process that is not suspended.
         if (during !== suspended) await untilNotReady(repository, SLOW);
       });
       await Promise.all(adding);

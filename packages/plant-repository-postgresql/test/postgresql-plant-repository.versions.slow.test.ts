@@ -7,7 +7,7 @@ import { expect } from 'chai';
 const ROOT = join(import.meta.dirname, '../../../..');
 const PROGRAM = join(ROOT, 'test/servers/dist/src/test-version.js');
 
-/** The oldest and the newest, besides the one that is installed. */
+/** The oldest and the newest version; the other tests use the one that is installed. */
 const VERSIONS = ['12', '18'];
 
 describe('The suites of a store on PostgreSQL', function () {

@@ -128,7 +128,7 @@ describe('An export', () => {
     await nextTurn();
     await rejects(pages.next(), outage);
 
-    // Of the page that was read ahead, too.
+    // The page that was read ahead must not be left unhandled either.
     const unwritten = exportFrom(failing);
     await unwritten.next();
     await unwritten.return(undefined);

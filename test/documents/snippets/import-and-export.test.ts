@@ -61,7 +61,7 @@ describe('The commands of docs/import-and-export.md', function () {
       const canonical = documents
         .map((it) => `${EJSON.stringify(it, { relaxed: false })}\n`)
         .join('');
-      // The relaxed form of the library for JavaScript would round.
+      // The relaxed format of the library for JavaScript would round.
       const relaxed = canonical.replace(/\{"\$numberLong":"(-?\d+)"\}/g, '$1');
       for (const lines of [canonical, relaxed]) {
         terminal.write('mongoexport.ndjson', lines);

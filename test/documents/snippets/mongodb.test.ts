@@ -14,7 +14,7 @@ import { snippet } from '../support/snippet.js';
 
 const { endAll, run, serve } = ownProcesses();
 
-/** Except that a busy machine makes the database slow, or later reachable than a check waits. */
+/** Any warning but the two that a busy machine causes. */
 const WARNING = /"level":"warn"(?!.*is (?:slow|not reachable))/;
 
 describe('The role and the user of docs/mongodb.md', function () {

@@ -36,7 +36,7 @@ const withCoding = (values: readonly FieldValue[], expected?: Expected, parts?: 
 
 const handshake = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
 
-/** What a balancer or a client sends that mistakes the port for a different service. */
+/** What a load balancer or a client sends that mistakes the service for another. */
 const FOREIGN: Readonly<Record<string, Uint8Array>> = {
   'an HTTP/2 preface': lines('PRI * HTTP/2.0', '', 'SM'),
   'the PROXY protocol': lines('PROXY TCP4 192.0.2.1 192.0.2.2 1 2', 'GET / HTTP/1.1', HOST),

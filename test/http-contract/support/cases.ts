@@ -75,7 +75,7 @@ export async function exchange(port: number, bytes: Uint8Array, expectation: Exp
   return response;
 }
 
-/** Sends everything at once. Resolves with the responses until the service ends the connection. */
+/** Sends everything together. Resolves with the responses until the service ends the connection. */
 export async function responsesTo(port: number, ...bytes: Uint8Array[]) {
   using connection = await RawConnection.open(port);
   connection.send(Buffer.concat(bytes));

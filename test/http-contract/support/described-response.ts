@@ -15,7 +15,7 @@ interface Described {
 const { paths, components } = openApiDescription();
 const responses: Readonly<Record<string, Described>> = paths['/plants'].post.responses;
 
-/** Makes validators from the OpenAPI description only. */
+/** Makes validators from nothing but the OpenAPI description. */
 const ajv = new Ajv2020({
   keywords: ['components', 'headers', 'securitySchemes'],
   formats: {

@@ -45,7 +45,7 @@ export async function runAsClient(
   const { signal } = stopOnSignals(process, ['SIGINT', 'SIGTERM', 'SIGHUP']);
   const { env, stderr } = process;
   const given = await readConfiguration(env, 'client');
-  // Without a problem, a command prints its own text only.
+  // Without a problem, a command prints only its own text.
   const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : given.LOG_LEVEL;
   // Standard error has text for people, whatever the format of the service log.
   const configuration = { ...given, LOG_LEVEL, LOG_FORMAT: 'pretty' } as const;

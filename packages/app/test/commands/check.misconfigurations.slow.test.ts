@@ -17,7 +17,7 @@ const unreachable = (why: string) => `the database at <host> is not reachable ($
 /** In a database that no other case uses. */
 const CAPPED = 'capped';
 
-/** The password of every user, as it is and as a connection string has it. */
+/** The password of every user, as it is and as it stands in a connection string. */
 const PASSWORD = /a( |%20)pass/;
 
 describe('The output of plant-store check', function () {

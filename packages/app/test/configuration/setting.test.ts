@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { settings } from '../../src/configuration/configuration.js';
 import { DIGEST, ISSUER, JWT, problemsOf } from '../support/configured.js';
 
-/** Values that no variable of this name takes. */
+/** Invalid values of each variable. */
 const INVALID: Readonly<Record<string, readonly string[]>> = {
   PORT: ['"3000"', '3000.5', '0x10', ' 3000', '1e3'],
   MANAGEMENT_PORT: ['on'],

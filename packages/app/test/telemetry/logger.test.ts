@@ -166,7 +166,7 @@ describe('The log', () => {
   });
 
   it('counts the lines that a full disk loses, in each format', async () => {
-    // It is never closed: the log goes on writing to its number, which another file could get.
+    // It is never closed: the log keeps writing to its descriptor, which another file could get.
     const disk = Object.assign(new PassThrough(), { fd: openSync('/dev/full', 'w') });
     for (const LOG_FORMAT of ['json', 'pretty'] as const) {
       let lost = 0;

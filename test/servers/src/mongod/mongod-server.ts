@@ -87,7 +87,7 @@ export class MongodServer {
     return ['--keyFile', path];
   }
 
-  /** Ends the server at once, as a crash would. Resolves when it is gone. */
+  /** Ends the server immediately, as a crash would. Resolves when it is gone. */
   kill(): Promise<void> {
     return this.#process.kill();
   }

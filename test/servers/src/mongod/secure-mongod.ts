@@ -86,7 +86,7 @@ export class SecureMongod {
     return this.#uri(`${ADMINISTRATOR}:${encodeURIComponent(PASSWORD)}@`);
   }
 
-  /** Kills the server at once, as a crash would, and starts it again. Resolves when it listens. */
+  /** Kills the server immediately, as a crash would, and starts it again. Resolves when it listens. */
   async crash(): Promise<void> {
     await this.#server.kill();
     await this.#server.restart();

@@ -37,7 +37,7 @@ export class ServerProcess {
 
   /**
    * @param name A part of the name of its folder.
-   * @param endSignal What ends it when nothing is tried with it any more.
+   * @param endSignal The signal that ends it when the tests are over.
    */
   constructor(name: string, endSignal: NodeJS.Signals = 'SIGKILL') {
     this.#endSignal = endSignal;

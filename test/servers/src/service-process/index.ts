@@ -57,7 +57,7 @@ export interface Service extends Running {
 /** The processes that a test file starts, and ends. */
 export interface OwnProcesses {
   /**
-   * Starts the command. Its environment has `PATH` and the given variables only.
+   * Starts the command. Its environment contains only `PATH` and the given variables.
    *
    * @param input The text of its standard input.
    */
