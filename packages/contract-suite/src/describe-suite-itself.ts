@@ -43,42 +43,51 @@ export function describeSuiteItself<Opened extends object, Correct>(
 ): void {
   const lies = Object.entries(liars).flatMap(([name, all]) =>
     Object.entries(all).map(([lie, difference]) => {
-      return { name, what: `an adapter that ${lie}: ${name}`, opened: open(difference) };
+      return { name, who: `an adapter that ${lie}`, opened: open(difference) };
     }),
   );
+  const correct: Honest<Correct> = { differs: () => ({}) };
+  const adapters = { 'a correct adapter': correct, ...prefixed('an adapter that ', honest) };
 
-  async function expectCaught({ name, what, opened }: (typeof lies)[number]) {
+  async function expectCaught({ name, who, opened }: (typeof lies)[number]) {
     const { run } = cases[name] ?? fail(`no case is named "${name}"`);
     const got = await run(opened).then(() => 'nothing: the case passes', String);
     const expected = opened.failure ?? opened.lateFailure;
     if (!expected || !got.includes(expected))
-      fail(`${what}\nexpected a failure with: ${expected}\ngot: ${got}`);
+      fail(`${who}: ${name}\nexpected a failure with: ${expected}\ngot: ${got}`);
+  }
+
+  function declareCase(name: string) {
+    for (const [who, { differs, after }] of Object.entries(adapters)) {
+      const tested = cases[name];
+      const shows = after === undefined || tested?.needs.some((hook) => after.includes(hook));
+      if (tested && shows) it(`passes for ${who}`, () => tested.run(open(differs)));
+    }
+    for (const lie of lies.filter((it) => it.name === name)) {
+      if (!lie.opened.lateFailure) it(`fails for ${lie.who}`, () => expectCaught(lie));
+    }
   }
 
   describe(title, () => {
-    for (const [name, { run }] of Object.entries(cases)) {
-      it(`passes for a correct adapter: ${name}`, () => run(open(() => ({}))));
+    for (const name of Object.keys({ ...cases, ...liars })) {
+      describe(`with the case "${name}"`, () => declareCase(name));
     }
 
-    for (const [what, { differs, after }] of Object.entries(honest)) {
-      for (const [name, { needs, run }] of Object.entries(cases)) {
-        const shows = after === undefined || needs.some((hook) => after.includes(hook));
-        if (shows) it(`passes for an adapter that ${what}: ${name}`, () => run(open(differs)));
-      }
-    }
+    // Mocha runs the tests of nested suites after others.
+    describe('with all cases', () => {
+      it('fails for each adapter that settles late or never', async function () {
+        this.timeout(60_000);
+        await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
+      });
 
-    for (const lie of lies.filter(({ opened }) => opened.lateFailure === undefined)) {
-      it(`fails for ${lie.what}`, () => expectCaught(lie));
-    }
-
-    it('fails for each adapter that settles late or never', async function () {
-      this.timeout(60_000);
-      await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
-    });
-
-    it('has a liar for each case', () => {
-      const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
-      if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
+      it('has a liar for each case', () => {
+        const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
+        if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
+      });
     });
   });
+}
+
+function prefixed<T>(prefix: string, entries: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(entries).map(([name, it]) => [prefix + name, it]));
 }
