@@ -15,7 +15,7 @@ import { Client } from 'pg';
 import { readUri } from '../src/postgresql-connection-string.js';
 
 const URI = 'postgresql://gardener:s3cret@db.example:5433/garden';
-const { authority } = certificates;
+const { ca } = certificates;
 
 /** How a connection is protected: without TLS, with TLS that verifies nothing, or that verifies the server and its name. */
 type Tls = 'plain' | 'unverified' | 'verified';
@@ -146,10 +146,10 @@ describe('A connection string of PostgreSQL', () => {
 
   const VERIFIED = `sslmode=allow sslmode=prefer sslmode=require sslmode=verify-ca sslmode=verify-full sslmode=%72equire
     ssl%6Dode=require ssl=true ssl=1 sslrootcert=system sslnegotiation=direct ssl=true&sslmode=require
-    sslrootcert=${authority} sslmode=require&sslrootcert=${authority} sslcert=${authority}&sslkey=${authority}`;
+    sslrootcert=${ca} sslmode=require&sslrootcert=${ca} sslcert=${ca}&sslkey=${ca}`;
 
   for (const parameters of VERIFIED.split(/\s+/)) {
-    it(`gives verified TLS with ${parameters.replaceAll(authority, 'a file')}`, () => {
+    it(`gives verified TLS with ${parameters.replaceAll(ca, 'a file')}`, () => {
       expect(tlsOf(`${URI}?${parameters}`)).to.equal('verified');
       expect(tlsOf(`${URI}?${parameters}`, { PGSSLMODE: 'disable' })).to.equal('verified');
     });
@@ -245,9 +245,9 @@ describe('A password', () => {
     'sslmode=no-verify',
     'ssl=true',
     'sslrootcert=system',
-    `sslrootcert=${authority}`,
+    `sslrootcert=${ca}`,
   ]) {
-    it(`is never sent without TLS with ${parameters.replace(authority, 'a file')}`, async () => {
+    it(`is never sent without TLS with ${parameters.replace(ca, 'a file')}`, async () => {
       offersTls = false;
       expect(await sentTo(parameters)).to.equal('');
     });
@@ -262,7 +262,7 @@ describe('A password', () => {
 
   it('is sent to a trusted server, and without TLS if none is required', async () => {
     offersTls = true;
-    expect(await sentTo(`sslrootcert=${authority}`)).to.include('s3cret');
+    expect(await sentTo(`sslrootcert=${ca}`)).to.include('s3cret');
     received = '';
     expect(await sentTo('sslmode=disable')).to.include('s3cret');
   });

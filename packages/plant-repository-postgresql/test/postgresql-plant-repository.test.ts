@@ -337,8 +337,7 @@ describeOnPostgresql('a store', () => {
   describe('with TLS', () => {
     before(() => server.useTls(certificates.server));
 
-    const trusting = () =>
-      openWith({ sslmode: 'verify-full', sslrootcert: certificates.authority });
+    const trusting = () => openWith({ sslmode: 'verify-full', sslrootcert: certificates.ca });
 
     it('encrypts its connections when the CA is trusted', async () => {
       await trusting().add(monstera, 60_000);

@@ -23,7 +23,7 @@ import { type TokenDigest, tokenDigest, tokenProblem } from './token-digest.js';
  * ```
  */
 export class StaticTokenVerifier implements TokenVerifier {
-  #known: ReadonlyMap<string, Client>;
+  #clients: ReadonlyMap<string, Client>;
   #closed = false;
 
   /**
@@ -31,17 +31,17 @@ export class StaticTokenVerifier implements TokenVerifier {
    * @throws {TypeError} if a digest or a label breaks the rules of {@link TokenDigest}.
    */
   constructor(digests: readonly TokenDigest[]) {
-    this.#known = knownTokens(digests);
+    this.#clients = clientsOf(digests);
   }
 
   /** Replaces all accepted tokens together. @throws {TypeError} like the constructor; then the old ones stay accepted. */
   replace(digests: readonly TokenDigest[]): void {
-    this.#known = knownTokens(digests);
+    this.#clients = clientsOf(digests);
   }
 
   async verify(token: string): Promise<Client> {
     this.#refuseWhenClosed();
-    const client = this.#known.get(tokenDigest(token));
+    const client = this.#clients.get(tokenDigest(token));
     if (client === undefined) {
       throw new InvalidTokenError('the token is unknown', { reason: 'unknown token' });
     }
@@ -61,7 +61,8 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 }
 
-function knownTokens(digests: readonly TokenDigest[]): ReadonlyMap<string, Client> {
+/** Returns the client of each token, by its digest. */
+function clientsOf(digests: readonly TokenDigest[]): ReadonlyMap<string, Client> {
   return new Map(
     digests.map(({ sha256, label, permissions = DEFAULT_PERMISSIONS }, index) => {
       const problem = tokenProblem({ sha256, label });

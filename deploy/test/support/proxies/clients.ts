@@ -22,14 +22,14 @@ export interface Reply {
   readonly body: string;
 }
 
-/** A client of one server that trusts one certificate authority. */
+/** A client of one server that trusts one CA. */
 export interface Client {
   /** Sends the request. Rejects if no response arrives. */
   send(parts: Parts): Promise<Reply>;
   close(): void;
 }
 
-/** The server of a client, and the certificate of its authority. */
+/** The server of a client, and the certificate of its CA. */
 export interface Target {
   readonly origin: string;
   readonly ca: string;

@@ -94,7 +94,7 @@ export async function startProxy(
   health: 'as configured' | 'without health check' = 'as configured',
 ): Promise<Target> {
   const port = await freePort();
-  const ca = readFileSync(certificates.authority, 'utf8');
+  const ca = readFileSync(certificates.ca, 'utf8');
   const target = { origin: `https://127.0.0.1:${port}`, ca };
   const { file, args, replaced, whole = String, healthCheck } = kinds[name];
   const path = join(temporaryFolder(), file);

@@ -47,7 +47,7 @@ export class SecureMongod {
       '--tlsCertificateKeyFile',
       certificates.server,
       '--tlsCAFile',
-      certificates.authority,
+      certificates.ca,
       ...lax,
       '--replSet',
       SET,
@@ -72,7 +72,7 @@ export class SecureMongod {
 
   /** The options of a connection string for TLS. */
   get tls(): string {
-    return `tls=true&tlsCAFile=${encodeURIComponent(certificates.authority)}`;
+    return `tls=true&tlsCAFile=${encodeURIComponent(certificates.ca)}`;
   }
 
   /** The options of a connection string that authenticate the client with its certificate. */
