@@ -108,6 +108,12 @@ describe('On a real mongod,', () => {
         });
       }
 
+      it('creates no collection when it looks whether it is ready', async () => {
+        await open(mongod.uri).ready();
+        const found = administrator.db(DATABASE).listCollections({ name: collection });
+        deepEqual(await found.toArray(), []);
+      });
+
       it('logs in again after its user was removed and created again', async () => {
         const uri = await userWith('find', 'insert');
         const plants = open(uri);
