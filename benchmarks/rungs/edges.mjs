@@ -53,7 +53,16 @@ async function falses(uri, collection, all) {
 const cases = {
   // A simulated router: the shard of odd ids has no primary. An insert with such a plant is answered after 10 s.
   async lostshard() {
-    const { Db } = await import('mongodb');
+    const { Db, MongoClient: Client } = await import('mongodb');
+    // The driver would tell the store that it has found a router.
+    const emit = Client.prototype.emit;
+    Client.prototype.emit = function (name, event) {
+      if (name !== 'topologyDescriptionChanged') return emit.call(this, name, event);
+      const { newDescription } = event;
+      const servers = new Map([...newDescription.servers].map(([at, it]) => [at, routerOf(it)]));
+      return emit.call(this, name, { newDescription: { ...newDescription, servers } });
+    };
+    const routerOf = (it) => Object.create(it, { type: { value: 'Mongos' } });
     const original = Db.prototype.command;
     let isLost = false;
     Db.prototype.command = async function (command, options = {}) {

@@ -1,7 +1,7 @@
 import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
 import { answersOf, type Finding } from './finding.js';
-import { LostConnections } from './lost-connections.js';
+import { LostReplies, type Sent } from './lost-replies.js';
 import type { Explanation, PlantDatabase } from './plant-database.js';
 import type { StoreObserver } from './telemetry.js';
 
@@ -27,7 +27,7 @@ interface AvailabilityOptions {
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
+  readonly #replies = new LostReplies(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
   #readyError: StoreUnavailableError | undefined;
   #wasReached = false;
   #finding: Finding | undefined;
@@ -63,9 +63,9 @@ export class Availability {
     return this.#wasReached;
   }
 
-  /** Calls with a signal that aborts when the connection of what it sends counts as lost. Settles like the call. */
-  send<T>(call: (lost: AbortSignal) => Promise<T>): Promise<T> {
-    return this.#connections.watch(call);
+  /** Calls with a signal that aborts when the reply counts as lost. */
+  send<T>(call: (lost: AbortSignal) => Promise<T>): Sent<T> {
+    return this.#replies.watch(call);
   }
 
   /**
@@ -103,7 +103,7 @@ export class Availability {
     );
     this.#wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
     this.#become(found);
-    this.#connections.count(clock.now(), found === undefined);
+    this.#replies.count(clock.now(), found === undefined);
   }
 
   #become(found: Explanation | undefined): void {

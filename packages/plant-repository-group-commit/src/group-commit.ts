@@ -1,16 +1,19 @@
 import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
-import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
-import type { Clock } from './clock.js';
-import { answersOf, needsLookUp, type PlantFacts } from './finding.js';
+import { Batch } from './batch.js';
+import { type Clock, NoResponseError } from './clock.js';
+import { answersOf, type PlantFinding } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
-import { Members } from './members.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { InsertResult, PlantDatabase } from './plant-database.js';
+import { Places } from './places.js';
+import type { InsertResult, PlantBatch, PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
+
+/** The minimum time between the starts of two inserts while earlier ones get no replies. */
+const START_INTERVAL_MS = 100;
 
 const NOT_STORED = 'the plant was not stored';
 const CLOSED = 'the database is closed';
@@ -23,82 +26,84 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
 }
 
+/** A batch on its way. */
+interface Attempt {
+  /** Resolves when its reply has been counted, or none will come. */
+  readonly ended: Promise<void>;
+  /** Resolves when its reply is late. */
+  readonly late: Promise<void>;
+  hasEnded: boolean;
+}
+
 /**
- * Stores many plants with one insert, and determines the outcome of each ({@link PendingPlant}).
+ * Stores many plants with one insert, and determines the outcome of each.
  *
- *     add ─> queued ─> sent ─> is it written?
- *              ^                   yes ─────────────────────────> stored
- *              │                   id exists ─> mark looked up ─> stored, or taken
- *              ├─ after a pause ── unknown
- *              │                   no: who must act?
- *              ├─ after a pause ──── nobody, or the batch
- *              │                     the plant ─────────────────> refused
- *              │                     an administrator ──────────> unavailable
- *              └─ after ≥ 1 s ──── no reply yet
+ *     add ─> queue ─> batch ─> sent ─> each plant is stored, taken or refused ─> settled
+ *              ^        │  ^      │
+ *              │        │  └──────┴─ some are not: sent again after a pause, or when the reply is late
+ *              └────────┘ could not be sent
  *
- *     at its deadline, from anywhere ─> unavailable, or unknown if an insert may have written it
+ *     a plant at its deadline, from anywhere ─> unavailable, or unknown if its batch may be written
  *
- * An {@link InsertQueue} groups plants into batches, and an {@link Attempt} is one insert of a batch. A plant is inserted
- * again with the same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the
- * plant's own mark means stored, any other means taken.
+ * An {@link InsertQueue} groups plants into batches. A {@link Batch} that may be written stays together, and is sent again
+ * until the last of its callers has gone: the database recognises what it has written before. When a reply shows that the
+ * plants without an outcome are not written, they form a new batch.
  *
- * An attempt without a reply is abandoned only when its connection is considered lost. Until then, its plants are
- * inserted again, and a late reply counts like any other.
+ * A batch that must be sent again, or whose reply is late, stands aside: later batches do not wait for it.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  readonly #ordinary: InsertQueue;
-  /**
-   * The queue for suspects: plants that may have made an insert fail. Suspects and other plants never wait for each
-   * other.
-   */
-  readonly #suspects: InsertQueue;
-  readonly #attempts: Attempts;
-  /** All plants whose `add` has not settled. */
-  readonly #pending = new Members<PendingPlant>();
-  /** When the timer fires: no later than the earliest deadline of the pending plants. */
-  #nextDeadline = Number.POSITIVE_INFINITY;
-  #stopTimer: () => void = () => undefined;
+  readonly #queue: InsertQueue;
+  /** Those that have left the queue. Replaced at each change: V8 keeps what a long-lived set once held. */
+  #batches: readonly Batch[] = [];
+  /** How many calls of `add` have not settled. */
+  #pending = 0;
+  /** How long the latest reply took: a majority may lag by seconds. */
+  #replyMs = 0;
+  /** For the attempts of batches that stand aside. */
+  readonly #places: Places;
   #isClosed = false;
   /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only plants that an insert may have written are retried. */
   #isSending = true;
-  #drained: (() => void) | undefined;
+  #drained: () => void = () => undefined;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { database, clock } = options;
-    const { ordinary, suspects } = database.limits;
-    const attempts = new Attempts(clock, database.limits, (it) => this.#queueAgain(it));
-    const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
-      void this.#run(new Attempt(attempts, plants, releaseSlot));
-    const shared = { insert, clock, startIntervalMs: () => attempts.startIntervalMs };
-    this.#attempts = attempts;
-    this.#ordinary = new InsertQueue({ ...shared, slots: ordinary, waits: true });
-    this.#suspects = new InsertQueue({ ...shared, slots: suspects, waits: false });
+    this.#places = new Places(database.limits.later);
+    this.#queue = new InsertQueue({
+      slots: database.limits.first,
+      // A brief slowdown of the database must not use up all slots.
+      startIntervalMs: () => Math.max(START_INTERVAL_MS, this.#replyMs / database.limits.first),
+      maxPlants: () => database.maxTogether,
+      insert: (plants, stepAside) => void this.#insert(plants, stepAside),
+      clock,
+    });
   }
 
   /** Like `PlantRepository.add`, but rejects with a plain `Error` when the database refuses the plant. */
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { database, tracer, clock } = this.#options;
+      const { tracer, clock } = this.#options;
       const size = sizeOf(plant);
       this.#expectAcceptable(size, timeLimitMs);
-      const addedAt = clock.now();
+      const deadline = clock.now() + timeLimitMs;
       const settled = (error?: Error) => {
-        this.#pending.delete(pending);
-        this.#ordinary.delete(pending);
-        this.#suspects.delete(pending);
-        if (this.#pending.size === 0) this.#drained?.();
+        stopTimer();
+        this.#pending -= 1;
+        if (this.#pending === 0) this.#drained();
         if (error) reject(error);
         else resolve();
       };
-      const deadline = addedAt + timeLimitMs;
-      const call = { size, addedAt, deadline, caller: tracer?.caller(), settled };
       // A caller may change its object later.
-      const pending = new PendingPlant({ ...plant }, database.newMark(), call);
-      this.#pending.add(pending);
-      this.#expireAt(deadline);
-      this.#ordinary.push(pending);
+      const pending = new PendingPlant(
+        { ...plant },
+        { size, deadline, caller: tracer?.caller(), settled },
+      );
+      // After the event loop stalls, timers fire first; `setImmediate` lets replies that have already arrived be read.
+      const stopTimer = clock.after(timeLimitMs, () => setImmediate(() => this.#expire(pending)));
+      this.#pending += 1;
+      this.#queue.push(pending);
     });
   }
 
@@ -111,13 +116,10 @@ export class GroupCommit {
     const drained = new Promise<void>((resolve) => {
       this.#drained = resolve;
     });
-    const stopTimer = this.#options.clock.after(SENT_AFTER_CLOSE_MS, () => {
-      this.#isSending = false;
-      this.#giveUpUnwritten(this.#pending);
-    });
-    if (this.#pending.size > 0) await drained;
+    const stopTimer = this.#options.clock.after(SENT_AFTER_CLOSE_MS, () => this.#stopSending());
+    if (this.#pending > 0) await drained;
     stopTimer();
-    this.#stopTimer();
+    this.#queue.empty();
   }
 
   #expectAcceptable(size: number, timeLimitMs: number): void {
@@ -129,139 +131,191 @@ export class GroupCommit {
     }
   }
 
-  /** Inserts plants, and looks up those whose id exists. */
-  async #run(attempt: Attempt): Promise<void> {
-    const toLookUp = this.#conclude(attempt, await this.#insert(attempt));
-    if (toLookUp.length > 0) await this.#lookUp(toLookUp);
-    await this.#attempts.end(attempt);
+  /** Inserts plants that have left the queue. */
+  async #insert(plants: readonly PendingPlant[], stepAside: () => void): Promise<void> {
+    let batch = this.#newBatch(plants);
+    const first = this.#send(batch);
+    void first.ended.then(stepAside);
+    await Promise.race([first.ended, first.late]);
+    // It may wait for a connection.
+    if (!batch.isSent) await first.ended;
+    if (!batch.isSent) await this.#queueAgain(batch);
+    else if (!batch.isOver) batch = await this.#sendAgain(batch, first, stepAside);
+    this.#forget(batch);
   }
 
-  /** If nothing is sent, all that counts of the finding is who must act: an administrator, or nobody. */
-  async #insert(attempt: Attempt): Promise<InsertResult> {
-    const { database, availability } = this.#options;
-    const { addError } = availability;
-    if (addError) return { findings: 'unusable', error: addError };
-    try {
-      // The first check may find that a setting would make the database lose plants.
-      if (!availability.wasReached) await availability.ready();
-      // Meanwhile, each caller may have gone, or the repository may have been closed.
-      if (attempt.plants.every(isSettled)) return { findings: [] };
-      const insert = () => availability.send((lost) => database.insert(attempt, lost));
-      return await this.#traced('insert plants', attempt.plants, insert);
-    } catch (error) {
-      // If the database never called `take`, nothing was sent.
-      return { findings: attempt.sent ? 'no server' : 'not now', error };
+  /** Nothing was sent, so its plants may share a batch with others. */
+  async #queueAgain(batch: Batch): Promise<void> {
+    if (batch.isOver) return;
+    await this.#wait(batch.pauseMs);
+    if (!this.#isSending) giveUpUnwritten(batch.plants);
+    this.#queue.pushFront(batch.pending);
+  }
+
+  /** Sends a batch until no caller waits, while later batches do not wait for it. Resolves with what it has become. */
+  async #sendAgain(batch: Batch, first: Attempt, stepAside: () => void): Promise<Batch> {
+    if (!first.hasEnded && this.#places.tryTake()) {
+      void first.ended.then(() => this.#places.free());
+      stepAside();
     }
+    return this.#sendUntilOver(batch, first);
   }
 
-  /** Tells each plant what its insert has found. Returns the plants whose marks must be looked up. */
-  #conclude({ plants, sent, sentAt }: Attempt, result: InsertResult): readonly PendingPlant[] {
-    const { findings, error } = result;
-    if (!sent) this.#concludeUnsent(plants, result);
-    if (!sent || sent.length === 0) return [];
+  async #sendUntilOver(batch: Batch, first: Attempt): Promise<Batch> {
+    let latest = batch;
+    let inFlight = [first];
+    for (;;) {
+      // Other batches need places more than a second attempt does.
+      await firstReply(inFlight, latest.insert.isRepeatable && this.#places.isHalfFree);
+      const hasReply = inFlight.some(({ hasEnded }) => hasEnded);
+      inFlight = inFlight.filter(({ hasEnded }) => !hasEnded);
+      if (hasReply && !latest.isOver) await this.#wait(latest.pauseMs);
+      if (!latest.isPossiblyWritten) latest = this.#renewed(latest);
+      else if (!latest.insert.isRepeatable) giveUp(latest.plants);
+      if (latest.isOver) break;
+      if (inFlight.length === 0) await this.#places.take();
+      else if (!this.#places.tryTake()) continue;
+      inFlight.push(this.#sendInPlace(latest));
+    }
+    await Promise.all(inFlight.map(({ ended }) => ended));
+    return latest;
+  }
+
+  #sendInPlace(batch: Batch): Attempt {
+    const attempt = this.#send(batch);
+    void attempt.ended.then(() => this.#places.free());
+    return attempt;
+  }
+
+  /** Returns a new batch of the plants without an outcome, because the server has replied that they are not written. */
+  #renewed(batch: Batch): Batch {
+    if (!this.#isSending) giveUpUnwritten(batch.plants);
+    if (batch.isOver || !batch.isSent) return batch;
+    this.#forget(batch);
+    return this.#newBatch(batch.pending, batch.errorReplies);
+  }
+
+  #newBatch(plants: readonly PendingPlant[], errorReplies?: number): Batch {
+    const batch = new Batch(plants, this.#options.database.newInsert(), errorReplies);
+    this.#batches = [...this.#batches, batch];
+    return batch;
+  }
+
+  #forget(batch: Batch): void {
+    batch.forget();
+    this.#batches = this.#batches.filter((it) => it !== batch);
+  }
+
+  #send(batch: Batch): Attempt {
+    const { availability, clock } = this.#options;
+    let sentAt: number | undefined;
+    const request: PlantBatch = {
+      timeLimitMs: batch.deadline - clock.now(),
+      take() {
+        if (sentAt === undefined && !batch.canBeSent) return [];
+        if (sentAt === undefined) batch.begin();
+        sentAt ??= clock.now();
+        return batch.plants;
+      },
+    };
+    const { reply, late } = availability.send((lost) => this.#carryOut(batch, request, lost));
+    const end = (result: InsertResult) => {
+      attempt.hasEnded = true;
+      if (sentAt === undefined) this.#countUnsent(batch, result);
+      else this.#count(batch, result, sentAt);
+    };
+    const ended = reply.then(end, (error) => end({ findings: 'no server', error }));
+    const attempt: Attempt = { ended, late, hasEnded: false };
+    return attempt;
+  }
+
+  async #carryOut(batch: Batch, request: PlantBatch, lost: AbortSignal): Promise<InsertResult> {
+    const { availability, tracer } = this.#options;
+    const { addError } = availability;
+    if (addError) {
+      for (const plant of batch.plants) this.#rejectUnwritten(plant, addError);
+      return { findings: 'not now', error: addError };
+    }
+    // The first check may find that a setting would make the database lose plants.
+    if (!availability.wasReached) await availability.ready();
+    if (!batch.canBeSent) return { findings: 'not now' };
+    const send = () => batch.insert.send(request, lost);
+    if (!tracer) return send();
+    return tracer.run(
+      'insert plants',
+      batch.plants.map(({ call }) => call.caller),
+      send,
+    );
+  }
+
+  /** Tells each plant of a batch what an attempt to insert it has found. */
+  #count(batch: Batch, result: InsertResult, sentAt: number): void {
     const { observer, clock } = this.#options;
+    const { findings, error } = result;
     const durationMs = clock.now() - sentAt;
-    observer({ type: 'batch written', plants: sent.length, durationMs, failure: error });
+    observer({ type: 'batch written', plants: batch.plants.length, durationMs, failure: error });
     // Findings for each plant show a server that responds, even if they are unknown: a router reports a lost shard so.
     const isReply = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
-    if (isReply) this.#attempts.countReply(sentAt);
-    const toLookUp: PendingPlant[] = [];
-    for (const [at, plant] of sent.entries()) {
-      const found = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
-      plant.endInsert(found, error, sent.length);
-      if (typeof found === 'object' && plant.isSettled) this.#reportRefusal(plant, found);
-      if (plant.isSettled) continue;
-      if (needsLookUp(found)) toLookUp.push(plant);
-      else if (answersOf(found).mustAct === 'administrator') this.#rejectUnwritten(plant);
+    if (isReply) this.#replyMs = durationMs;
+    for (const [plant, found] of batch.end(result)) {
+      if (plant.isSettled) this.#reportRefusal(plant, found);
+      else if (answersOf(found).mustAct === 'administrator') this.#rejectUnwritten(plant, error);
     }
-    return toLookUp;
   }
 
-  #reportRefusal({ plant: { id } }: PendingPlant, found: PlantFacts): void {
-    if (found.finding !== 'plant refused') return;
+  #reportRefusal({ plant: { id } }: PendingPlant, found: PlantFinding): void {
+    if (typeof found === 'string') return;
     const { code, reason } = found;
     this.#options.observer({ type: 'plant refused', id, code, reason });
   }
 
-  #concludeUnsent(plants: readonly PendingPlant[], { findings, error }: InsertResult): void {
+  #countUnsent(batch: Batch, { findings, error }: InsertResult): void {
     const mustAct = typeof findings === 'string' ? answersOf(findings).mustAct : 'nobody';
-    for (const plant of plants) {
-      plant.recordCause(error);
-      if (mustAct === 'administrator') this.#rejectUnwritten(plant);
+    for (const plant of batch.plants) {
+      if (error !== undefined) plant.recordCause(error);
+      if (mustAct === 'administrator') this.#rejectUnwritten(plant, error);
     }
   }
 
-  /** Gives up a plant because an administrator must act, unless an earlier insert may have written it. */
-  #rejectUnwritten(plant: PendingPlant): void {
+  /** Gives up a plant because an administrator must act, unless it may be written. */
+  #rejectUnwritten(plant: PendingPlant, error: unknown): void {
     if (plant.isPossiblyWritten) return;
-    const { cause } = plant;
-    const isExplained = cause instanceof StoreUnavailableError;
-    const why = isExplained ? cause : this.#options.database.explain(cause).cause;
+    const isExplained = error instanceof StoreUnavailableError;
+    const why = isExplained ? error : this.#options.database.explain(error).cause;
     plant.giveUp(`${NOT_STORED}: ${why.message}`, why.cause);
   }
 
-  /** Looks up the committed plants with these ids, and settles each plant by comparing marks. */
-  async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
-    const ids = plants.map(({ plant }) => plant.id);
-    const { database, availability } = this.#options;
-    const lookUp = () => availability.send((lost) => database.committedMarks(ids, lost));
-    try {
-      const marks = await this.#traced('look up plants', plants, lookUp);
-      for (const plant of plants) {
-        if (marks.has(plant.plant.id)) plant.idExists(marks.get(plant.plant.id));
-      }
-    } catch (error) {
-      for (const plant of plants) plant.recordCause(error);
-    }
+  #expire(plant: PendingPlant): void {
+    const { readyError } = this.#options.availability;
+    plant.giveUp(NOT_STORED, plant.cause ?? readyError ?? new NoResponseError());
   }
 
-  #traced<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
-    const { tracer } = this.#options;
-    if (!tracer) return command();
-    const callers = plants.map(({ call }) => call.caller);
-    return tracer.run(name, callers, command);
+  #stopSending(): void {
+    this.#isSending = false;
+    const sent = this.#batches.flatMap(({ plants }) => plants);
+    giveUpUnwritten([...this.#queue.empty(), ...sent]);
   }
 
-  /** Queues plants again, at the front; suspects that are inserted alone go to the back, so that they take turns. */
-  #queueAgain(plants: readonly PendingPlant[]): void {
-    if (!this.#isSending) this.#giveUpUnwritten(plants);
-    const pending = plants.filter(({ isSettled }) => !isSettled);
-    this.#ordinary.pushFront(pending.filter(({ isSuspect }) => !isSuspect));
-    const suspects = pending.filter(({ isSuspect }) => isSuspect);
-    this.#suspects.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
-    for (const plant of suspects) if (plant.maxTogether === 1) this.#suspects.push(plant);
-  }
-
-  /** All plants share one timer, because few are still pending at their deadline. */
-  #expireAt(deadline: number): void {
-    if (deadline >= this.#nextDeadline) return;
-    const { clock } = this.#options;
-    this.#nextDeadline = deadline;
-    this.#stopTimer();
-    // After the event loop stalls, timers fire first; `setImmediate` lets replies that have already arrived be read
-    // before plants expire.
-    const expire = () => setImmediate(() => this.#expire());
-    this.#stopTimer = clock.after(deadline - clock.now(), expire);
-  }
-
-  #expire(): void {
-    const now = this.#options.clock.now();
-    this.#nextDeadline = Number.POSITIVE_INFINITY;
-    for (const plant of this.#pending) {
-      if (plant.call.deadline > now) this.#expireAt(plant.call.deadline);
-      else this.#giveUp(plant);
-    }
-  }
-
-  #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
-    for (const plant of plants) {
-      if (!plant.isPossiblyWritten) plant.giveUp(`${NOT_STORED}: ${CLOSED}`, plant.cause);
-    }
-  }
-
-  #giveUp(plant: PendingPlant): void {
-    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.readyError);
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.after(ms, resolve));
   }
 }
 
-const isSettled = ({ isSettled }: PendingPlant) => isSettled;
+/** Resolves when an attempt has ended or, if that permits another one, when the reply is late. */
+async function firstReply(inFlight: readonly Attempt[], isRepeatable: boolean): Promise<void> {
+  const [first, another] = inFlight;
+  const late = first && !another && isRepeatable ? [first.late] : [];
+  await Promise.race([...inFlight.map(({ ended }) => ended), ...late]);
+}
+
+/** Gives up plants that were sent, because they cannot be sent again. */
+function giveUp(plants: readonly PendingPlant[]): void {
+  for (const plant of plants) plant.giveUp(NOT_STORED, plant.cause);
+}
+
+/** Gives up plants after the close, except those that an insert may have written. */
+function giveUpUnwritten(plants: readonly PendingPlant[]): void {
+  for (const plant of plants) {
+    if (!plant.isPossiblyWritten) plant.giveUp(`${NOT_STORED}: ${CLOSED}`, plant.cause);
+  }
+}

@@ -5,11 +5,12 @@ export {
   type GroupCommitPlantRepositoryOptions,
 } from './group-commit-plant-repository.js';
 export type {
+  AttemptLimits,
+  BatchedPlant,
   Explanation,
-  InsertLimits,
   InsertResult,
-  MarkedPlant,
   PlantBatch,
   PlantDatabase,
+  PlantInsert,
 } from './plant-database.js';
 export type { BatchTracer, StoreEvent, StoreObserver } from './telemetry.js';

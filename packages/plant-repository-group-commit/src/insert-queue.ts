@@ -2,9 +2,11 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 
-/** The maximum number of plants and bytes in one insert. An insert always holds at least one plant. */
-const MAX_PLANTS = 1_000;
+/** The maximum number of bytes in one insert. An insert always holds at least one plant. */
 const MAX_BYTES = 2 ** 22;
+
+/** While a frozen server occupies every slot, expired plants must not pile up. */
+const FORGOTTEN_AFTER = 1_000;
 
 /**
  * While fewer than `EAGER` inserts are in flight, the next one starts when it has `MIN_SHARE` as many plants as they have.
@@ -16,14 +18,13 @@ const MIN_SHARE = 1 / 2;
 
 /** When inserts start, how many, and how. */
 interface InsertQueueOptions {
-  /** The maximum number of inserts in flight, not counting stragglers. Each occupies a slot until it releases it. */
+  /** The maximum number of inserts in flight, not counting those that stand aside. */
   readonly slots: number;
-  /** Whether an insert waits for more plants, instead of starting as soon as a slot is free. */
-  readonly waits: boolean;
   /** Milliseconds after the last start until the next insert starts even if it is small, provided a slot is free. */
   readonly startIntervalMs: () => number;
-  /** Starts an insert. Calls `releaseSlot` when it has ended, and before that if it becomes a straggler. */
-  readonly insert: (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
+  readonly maxPlants: () => number;
+  /** Starts an insert. Calls `stepAside` when it has ended, or before that if later ones should not wait for it. */
+  readonly insert: (plants: readonly PendingPlant[], stepAside: () => void) => void;
   readonly clock: Clock;
 }
 
@@ -37,7 +38,8 @@ export class InsertQueue {
    * An insert carries plants from many callers, so a tracing agent must not attribute it to the first caller's request.
    */
   readonly #context = new AsyncResource('InsertQueue');
-  #plants = new Set<PendingPlant>();
+  /** Replaced when plants leave: V8 keeps what a long-lived set once held. */
+  #plants: PendingPlant[] = [];
   #inFlight = 0;
   #plantsInFlight = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
@@ -51,20 +53,22 @@ export class InsertQueue {
   }
 
   push(plant: PendingPlant): void {
-    this.#plants.add(plant);
+    if (this.#plants.length % FORGOTTEN_AFTER === FORGOTTEN_AFTER - 1) this.#forgetSettled();
+    this.#plants.push(plant);
     this.#startSoon();
   }
 
   pushFront(plants: readonly PendingPlant[]): void {
-    if (plants.length === 0) return;
-    this.#plants = new Set([...plants, ...this.#plants]);
+    this.#plants = [...plants, ...this.#plants];
     this.#startSoon();
   }
 
-  /** Removes a settled plant. If a frozen server occupies every slot, expired plants must not pile up in the queue. */
-  delete(plant: PendingPlant): void {
-    this.#plants.delete(plant);
-    if (this.#plants.size === 0) this.#endWait();
+  /** Returns the plants that wait, and starts no insert of them. */
+  empty(): readonly PendingPlant[] {
+    const plants = this.#plants;
+    this.#plants = [];
+    this.#endWait();
+    return plants;
   }
 
   /** The plants of one turn of the event loop share an insert. */
@@ -84,7 +88,7 @@ export class InsertQueue {
   /** When the inserts in flight take long, as with a standby that lags, the next one does not wait for them. */
   #startLater(): void {
     const { slots, startIntervalMs, clock } = this.#options;
-    if (this.#stopTimer || this.#inFlight >= slots) return;
+    if (this.#stopTimer || this.#plants.length === 0 || this.#inFlight >= slots) return;
     this.#stopTimer = clock.after(this.#startedAt + startIntervalMs() - clock.now(), () => {
       this.#endWait();
       this.#start();
@@ -97,15 +101,17 @@ export class InsertQueue {
   }
 
   #start(): void {
+    this.#forgetSettled();
     while (this.#isDue()) void this.#context.runInAsyncScope(this.#run, this, this.#take());
-    if (this.#plants.size > 0) this.#startLater();
+    if (this.#plants.length === 0) this.#endWait();
+    else this.#startLater();
   }
 
   #isDue(): boolean {
-    const { slots, waits, startIntervalMs, clock } = this.#options;
-    const waiting = this.#plants.size;
+    const { slots, startIntervalMs, maxPlants, clock } = this.#options;
+    const waiting = this.#plants.length;
     if (waiting === 0 || this.#inFlight >= slots) return false;
-    if (!waits) return true;
+    if (waiting >= maxPlants()) return true;
     if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
     return clock.now() - this.#startedAt >= startIntervalMs();
   }
@@ -115,25 +121,25 @@ export class InsertQueue {
     this.#startedAt = clock.now();
     this.#inFlight += 1;
     this.#plantsInFlight += plants.length;
-    await new Promise<void>((releaseSlot) => insert(plants, releaseSlot));
+    await new Promise<void>((stepAside) => insert(plants, stepAside));
     this.#inFlight -= 1;
     this.#plantsInFlight -= plants.length;
-    if (this.#plants.size > 0) this.#start();
+    this.#start();
   }
 
-  #take(): PendingPlant[] {
-    const plants: PendingPlant[] = [];
+  #take(): readonly PendingPlant[] {
+    const maxPlants = this.#options.maxPlants();
+    let count = 0;
     let bytes = 0;
-    let max = MAX_PLANTS;
-    for (const plant of this.#plants) {
-      bytes += plant.call.size;
-      max = Math.min(max, plant.maxTogether);
-      if (plants.length > 0 && (plants.length >= max || bytes > MAX_BYTES)) break;
-      plants.push(plant);
+    for (const { call } of this.#plants) {
+      bytes += call.size;
+      if (count > 0 && (count >= maxPlants || bytes > MAX_BYTES)) break;
+      count += 1;
     }
-    // A set that is emptied would keep them: see `Members`.
-    if (plants.length === this.#plants.size) this.#plants = new Set();
-    else for (const plant of plants) this.#plants.delete(plant);
-    return plants;
+    return this.#plants.splice(0, count);
+  }
+
+  #forgetSettled(): void {
+    this.#plants = this.#plants.filter(({ isSettled }) => !isSettled);
   }
 }

@@ -5,14 +5,12 @@ import {
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
+import type { Batch } from './batch.js';
 import { answersOf, type PlantFinding } from './finding.js';
-import type { MarkedPlant } from './plant-database.js';
+import type { BatchedPlant } from './plant-database.js';
 
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
-
-/** The factor by which the next insert shrinks if one of its plants may have caused a failure. */
-const SMALLER_BY = 16;
 
 /** Returns an upper bound for the size of a plant in an insert, in bytes. */
 export function sizeOf({ name, tag = '' }: Plant): number {
@@ -24,12 +22,11 @@ export function sizeOf({ name, tag = '' }: Plant): number {
 }
 
 /**
- * The details of an `add` call, apart from its plant. The size is in bytes, the times are readings of `Clock`, and the
+ * The details of an `add` call, apart from its plant. The size is in bytes, the deadline is a reading of `Clock`, and the
  * caller is for the tracer.
  */
 interface Call {
   readonly size: number;
-  readonly addedAt: number;
   readonly deadline: number;
   readonly caller: unknown;
   /** Called once: with the error that `add` rejects with, or without one if the plant is stored. */
@@ -37,82 +34,55 @@ interface Call {
 }
 
 /**
- * A plant whose `add` has no outcome yet, and the rule that decides the outcome. Each method reports one fact about the
- * plant. The first decisive fact settles it; later ones change nothing.
- *
- * From the moment an insert is sent, it may have written the plant, until a fact shows that it has not and never will. A
- * plant that is given up in that time is unknown; at any other time, it is unavailable.
+ * A plant whose `add` has no outcome yet. Each method reports one fact about the plant. The first decisive fact settles it;
+ * later ones change nothing.
  */
-export class PendingPlant implements MarkedPlant {
+export class PendingPlant implements BatchedPlant {
   readonly plant: NewPlant;
-  readonly mark: string;
   readonly call: Call;
-  /** The maximum number of plants in its next insert. */
-  maxTogether = Number.POSITIVE_INFINITY;
-  /** How many of its inserts the server has answered with an error that passes. */
-  errorReplies = 0;
-  isSettled = false;
-  /** Its place among {@link Members}. */
-  at = 0;
+  /** The latest batch that it is in; `undefined` while it waits for one. */
+  batch: Batch | undefined;
+  #isSettled = false;
   #cause: unknown;
-  /** The number of its inserts that may have written it: one that has timed out may be in flight together with the next. */
-  #unknownInserts = 0;
 
-  constructor(plant: NewPlant, mark: string, call: Call) {
+  constructor(plant: NewPlant, call: Call) {
     this.plant = plant;
-    this.mark = mark;
     this.call = call;
   }
 
-  /** Why its latest insert or look-up did not settle it. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Why the latest attempt to insert it did not settle it. */
   get cause(): unknown {
     return this.#cause;
   }
 
-  /** Whether this plant may be why an insert of several plants failed or got no reply. */
-  get isSuspect(): boolean {
-    return this.maxTogether < Number.POSITIVE_INFINITY;
-  }
-
-  /** Whether an insert may have written it, or still may. */
   get isPossiblyWritten(): boolean {
-    return this.#unknownInserts > 0;
+    return this.batch?.isPossiblyWritten ?? false;
   }
 
-  /** An insert of it is sent. */
-  beginInsert(): void {
-    this.#unknownInserts += 1;
-  }
-
-  /** An insert of `together` plants, of which it is one, has ended. */
-  endInsert(found: PlantFinding, cause: unknown, together: number): void {
-    const { written, mustAct, slowsRetries } = answersOf(found);
+  /** An attempt to insert it has ended. */
+  endInsert(found: PlantFinding, cause: unknown): void {
+    this.#cause = cause;
+    const { written } = answersOf(found);
     if (written === 'yes') this.#settle();
-    else this.recordCause(cause);
-    if (slowsRetries) this.errorReplies += 1;
-    if (written === 'unknown') this.suspect(together);
-    else this.#unknownInserts -= 1;
-    if (mustAct === 'batch') this.suspect(together);
-    if (typeof found !== 'object') return;
-    if (found.finding === 'id exists') this.idExists(found.committedMark);
-    if (found.finding === 'plant refused' && !this.isPossiblyWritten) {
-      const message = `the database refuses a plant that the service accepts (${found.code})`;
-      this.#settle(new Error(message));
+    if (written === 'taken') {
+      this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
     }
+    // Another attempt may have written it, before the database had the rule that refuses it.
+    if (typeof found !== 'object' || this.isPossiblyWritten) return;
+    const message = `the database refuses a plant that the service accepts (${found.code})`;
+    this.#settle(new Error(message));
   }
 
-  /** An insert or a look-up did not settle it, because of this. */
+  /** It has no outcome yet, because of this. */
   recordCause(cause: unknown): void {
     this.#cause = cause;
   }
 
-  /** A plant with its id is committed, with this mark: the plant's own mark means stored, any other means taken. */
-  idExists(mark: string | undefined): void {
-    if (mark === this.mark) this.#settle();
-    else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
-  }
-
-  /** Its time limit has passed, or an administrator must act. */
+  /** Its time limit has passed, or trying again would not help. */
   giveUp(message: string, cause: unknown): void {
     this.#settle(
       this.isPossiblyWritten
@@ -121,17 +91,9 @@ export class PendingPlant implements MarkedPlant {
     );
   }
 
-  /**
-   * It may be why an insert of `together` plants failed: PostgreSQL refuses the whole insert because of one row, and one
-   * MongoDB shard may have no primary. So its next insert is smaller.
-   */
-  suspect(together: number): void {
-    this.maxTogether = Math.min(this.maxTogether, Math.ceil(together / SMALLER_BY));
-  }
-
   #settle(error?: Error): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.call.settled(error);
   }
 }

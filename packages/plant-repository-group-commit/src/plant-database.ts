@@ -1,30 +1,58 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
 import type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 
-/** A plant to be stored, and the mark that is written with it. */
-export interface MarkedPlant {
+/** A plant of a batch. */
+export interface BatchedPlant {
   readonly plant: NewPlant;
-  /** Distinguishes the plant from an equal one of another `add`. */
-  readonly mark: string;
+  /** Whether its outcome is known, or no caller waits for it any more. */
+  readonly isSettled: boolean;
 }
 
-/** The plants of one insert. */
+/** One attempt to insert a batch of plants. */
 export interface PlantBatch {
   /**
-   * Returns the plants to insert: only those a caller is still waiting for, which may be none. Call it immediately
-   * before any part of the insert is sent: from then on, each plant may be written. Later calls return the same array.
+   * Returns the plants to insert: the same in every attempt, in the same order, from the first call on. There may be none. Call it
+   * immediately before any part of the insert is sent: from then on, each plant may be written.
    */
-  take(): readonly MarkedPlant[];
+  take(): readonly BatchedPlant[];
   /** Milliseconds after which a server may end the insert. */
   readonly timeLimitMs: number;
 }
 
-/** How an insert has ended. */
+/** How an attempt to insert a batch has ended. */
 export interface InsertResult {
   /** What was found about each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
   readonly findings: readonly PlantFinding[] | DatabaseFinding;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
+}
+
+/** An insert of one batch of plants, which is sent until each plant has an outcome. */
+export interface PlantInsert {
+  /**
+   * Whether it may be sent again while no reply says what became of it: the database then recognises what it has written
+   * before. Without this, the outcome of a plant is unknown as soon as a reply is lost.
+   */
+  readonly isRepeatable: boolean;
+
+  /**
+   * Inserts each plant whose id is free, durably and independently of the others. Two calls may overlap.
+   *
+   * Resolves once a server has replied with a result or an error, even if it ended the insert: after `timeLimitMs`, because
+   * a row was locked, or on an administrator's request. `stored` means that this insert has written the plant, now or in an
+   * earlier attempt; `taken`, that another plant has the id. Both must be durable. A finding that means "not written" is true
+   * only if the server has rolled the plant back, and will not write it because of this attempt.
+   *
+   * Rejects when the attempt ends without a reply, because its connection has failed or `lost` has aborted. If `take` was
+   * called, it is unknown whether each plant is written: the insert may arrive later.
+   *
+   * @param lost Aborts when the connection is considered lost. Close the connection then; do not abandon an insert for any
+   *   other reason.
+   */
+  send(batch: PlantBatch, lost: AbortSignal): Promise<InsertResult>;
+
+  /** Called when it is not sent any more. */
+  end(): void;
 }
 
 /** What an error means. */
@@ -34,14 +62,12 @@ export interface Explanation {
   readonly cause: Error;
 }
 
-/** The maximum number of inserts in flight, by kind. Each insert uses its own connection. */
-export interface InsertLimits {
-  /** Of plants that are not suspected of anything. More than four are in flight only when inserts are slow. */
-  readonly ordinary: number;
-  /** Of suspects: plants that may be the reason why an insert has failed, or has got no reply. */
-  readonly suspects: number;
-  /** Of stragglers: inserts without a reply, while later ones get theirs, as when one shard does not respond. */
-  readonly stragglers: number;
+/** The maximum number of attempts to insert a batch in flight. Each uses one connection. */
+export interface AttemptLimits {
+  /** First attempts. More than four are in flight only when inserts are slow. */
+  readonly first: number;
+  /** Later attempts, and first ones whose reply is late. */
+  readonly later: number;
 }
 
 /**
@@ -53,39 +79,16 @@ export interface PlantDatabase {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
   readonly place: string;
 
-  readonly limits: InsertLimits;
+  readonly limits: AttemptLimits;
+
+  /** The maximum number of plants in one insert. */
+  readonly maxTogether: number;
 
   /** The maximum size of a plant that the server accepts, in bytes. No limit by default. */
   readonly maxPlantBytes?: number;
 
-  /** Returns a new mark, as {@link committedMarks} returns it. */
-  newMark(): string;
-
-  /**
-   * Inserts each plant of a batch whose id is free, durably and independently of the others.
-   *
-   * Resolves once a server has replied with a result or an error, even if it ended the insert: after `timeLimitMs`, because
-   * a row was locked, or on an administrator's request. A finding that means "not written" is true only if the server has rolled
-   * the plant back, and will not write it later.
-   *
-   * Rejects when the insert ends without a reply, because its connection has failed or `signal` has aborted. If `take` was
-   * called, it is unknown whether each plant is written: the insert may arrive after the plants were inserted again.
-   *
-   * @param signal Aborts when the connection is considered lost. Close the connection then; do not abandon an insert
-   *   for any other reason.
-   */
-  insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult>;
-
-  /**
-   * Resolves with the marks of the committed plants with these ids; `undefined` for one that another program wrote.
-   * Visible is not durable: make a plant durable before you return its mark, whichever process wrote it.
-   *
-   * @param signal As for {@link insert}.
-   */
-  committedMarks(
-    ids: readonly bigint[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<bigint, string | undefined>>;
+  /** Returns an insert, which sends nothing yet. */
+  newInsert(): PlantInsert;
 
   /**
    * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` if a record is not a plant.
@@ -95,8 +98,9 @@ export interface PlantDatabase {
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
-   * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing. An insert
-   * without a reply counts as lost after ten seconds in which checks succeed, so a check must wait for what inserts wait for.
+   * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing. An insert without a
+   * reply is sent again when two checks have succeeded since, and counts as lost after ten seconds in which checks succeed, so
+   * a check must wait for what inserts wait for.
    *
    * @param signal As for {@link page}.
    */

@@ -8,11 +8,11 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
-import type { PlantDatabase } from '../src/plant-database.js';
 import {
   databaseWith,
   FakePlantDatabase,
   found,
+  type Methods,
   plant,
   unsettled,
 } from './support/database-with.js';
@@ -29,7 +29,7 @@ describe('A group commit repository', () => {
 
   afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
 
-  function open(methods: Partial<PlantDatabase>): void {
+  function open(methods: Methods): void {
     repository = new GroupCommitPlantRepository(databaseWith(methods));
     opened.push(repository);
   }
@@ -58,7 +58,7 @@ describe('A group commit repository', () => {
       const running = timers();
       const stored: string[] = [];
       open({
-        async insert(batch) {
+        async send(batch) {
           stored.push(...batch.take().map(({ plant: { name } }) => name));
           return { findings: 'stored' };
         },
@@ -156,7 +156,7 @@ describe('A group commit repository', () => {
   it('settles every plant before it closes the database once', async () => {
     const order: string[] = [];
     const fake = new FakePlantDatabase();
-    open({ ...fake.database, close: async () => void order.push('closed') });
+    open({ ...fake.methods, close: async () => void order.push('closed') });
     const adding = repository.add(monstera, 60_000).then(() => order.push('stored'));
     const insert = await fake.insert(0);
     const closing = [repository.close(), repository.close()];

@@ -5,13 +5,14 @@ import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@
 import type { BatchTracer, StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { GroupCommitOptions } from '../src/group-commit.js';
-import { PendingPlant, sizeOf } from '../src/pending-plant.js';
-import type { PlantDatabase } from '../src/plant-database.js';
+import { sizeOf } from '../src/pending-plant.js';
 import {
   AVAILABLE,
+  databaseWith,
   type FakeInsert,
   FakePlantDatabase,
   groupCommitWith,
+  type Methods,
   plant,
   unsettled,
 } from './support/database-with.js';
@@ -24,15 +25,13 @@ const REFUSAL = {
   code: 121,
   reason: 'the validator refuses it',
 } as const;
-const ANOTHER = 'the mark of another plant';
-
-/** @param given Methods of the database, among others. */
-function open(given: Partial<GroupCommitOptions & PlantDatabase> = {}) {
+/** @param given Methods of the database and of its inserts, among others. */
+function open(given: Partial<GroupCommitOptions> & Methods = {}) {
   const fake = new FakePlantDatabase();
   const clock = new VirtualTime();
   const events: StoreEvent[] = [];
   const plants = groupCommitWith({
-    database: { ...fake.database, ...given },
+    database: databaseWith({ ...fake.methods, ...given }),
     clock,
     observer: (event) => events.push(event),
     ...given,
@@ -144,10 +143,8 @@ describe('A plant that is inserted again', () => {
     });
   }
 
-  it('always waits 50 ms if no reply came or its id exists', async () => {
-    const same = Array(7).fill(50);
-    expect(await pauses((insert) => insert.fail())).to.deep.equal(same);
-    expect(await pauses((insert) => insert.reply('id may exist'))).to.deep.equal(same);
+  it('always waits 50 ms if no reply came', async () => {
+    expect(await pauses((insert) => insert.fail())).to.deep.equal(Array(7).fill(50));
   });
 });
 
@@ -161,7 +158,7 @@ describe('A time limit', () => {
 
   it('that ends before the insert is sent affects only its own plant', async () => {
     const { clock, add, settled } = open({
-      async insert(batch) {
+      async send(batch) {
         await clock.wait(2 * SHORT_LIMIT_MS);
         return {
           findings: batch.take().map(({ plant: { id } }) => (id === 2n ? 'stored' : REFUSAL)),
@@ -185,7 +182,7 @@ describe('A time limit', () => {
 describe('A group commit', () => {
   it('has no timer when it is closed, although inserts took long', async () => {
     const { fake, clock, plants, add, settled } = open({
-      limits: { ordinary: 2, suspects: 1, stragglers: 0 },
+      limits: { first: 2, later: 1 },
     });
     clock.after(900, () => fake.inserts[0]?.reply());
     await settled(add(1n));
@@ -206,7 +203,7 @@ describe('A group commit', () => {
   });
 
   it('gives up unsent plants a second after closing, and awaits the others', async () => {
-    const limits = { ordinary: 1, suspects: 1, stragglers: 0 };
+    const limits = { first: 1, later: 0 };
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
     await fake.insert(0);
@@ -237,22 +234,16 @@ describe('A group commit', () => {
       for (const insert of fake.inserts) insert.reply('not now');
     });
     await settled(plants.close());
-    // Two inserts have replied.
-    expect(await refused).to.equal(1_600);
+    expect(await refused).to.equal(1_550);
   });
 
   it('inserts outside every caller context, and restores each', async () => {
     const context = new AsyncLocalStorage<string>();
     const contexts: unknown[] = [];
-    const { fake, add } = open({
-      async committedMarks(ids) {
-        contexts.push(context.getStore());
-        return new Map(ids.map((id) => [id, ANOTHER]));
-      },
-    });
+    const { fake, add } = open();
     fake.onInsert = ({ reply }) => {
       contexts.push(context.getStore());
-      setImmediate(reply, 'id may exist');
+      setImmediate(reply, 'taken');
     };
     const names = ['request 1', 'request 2', 'request 3', 'request 4'];
     const after = names.map((name, id) =>
@@ -262,20 +253,25 @@ describe('A group commit', () => {
       }),
     );
     expect(await Promise.all(after)).to.deep.equal(names);
-    expect(contexts).to.deep.equal([undefined, undefined]);
+    expect(contexts).to.deep.equal([undefined]);
   });
 
-  it('inserts a plant again with the same mark, before others that wait', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const adding = add(1n);
-    first.reply('not now');
-    const replied = async () => {
-      const third = await fake.insert(2);
-      expect(third.ids).to.deep.equal([101n, 1n]);
-      expect(third.plants[0]).to.equal(first.plants[0]);
-      for (const insert of [second, third]) insert.reply();
-    };
-    await settled(...underWay, adding, replied());
+  it('inserts plants that could not be sent before others that wait', async () => {
+    const sizes: number[] = [];
+    const failures = [new Error('no server')];
+    const { clock, add, settled } = open({
+      async send(batch) {
+        await clock.wait(1);
+        const failure = failures.pop();
+        if (failure) throw failure;
+        sizes.push(...batch.take().map(({ plant: { id } }) => Number(id)));
+        return { findings: 'stored' };
+      },
+    });
+    const first = add(1n);
+    await nextTurn();
+    await settled(first, add(2n), add(3n));
+    expect(sizes.indexOf(1)).to.be.at.most(2);
   });
 });
 
@@ -291,9 +287,8 @@ describe('A tracer', () => {
       },
     };
     const { fake, add } = open({ tracer });
-    fake.committed.set(1n, ANOTHER);
     const taken = rejects(add(1n), PlantIdTakenError);
-    (await fake.insert(0)).reply('id may exist');
+    (await fake.insert(0)).reply('taken');
     await taken;
     const adding = [add(2n), add(3n)];
     (await fake.insert(1)).reply();
@@ -301,7 +296,6 @@ describe('A tracer', () => {
     expect(runs).to.have.deep.members([
       ['insert plants', 1],
       ['insert plants', 2, 3],
-      ['look up plants', 1],
     ]);
   });
 });
@@ -311,8 +305,7 @@ describe('A plant that is added', () => {
     const { fake, events, add } = open();
     const bad = rejects(add(2n), { name: 'Error' });
     const taken = rejects(add(3n), PlantIdTakenError);
-    fake.committed.set(3n, ANOTHER);
-    (await fake.insert(0)).reply([REFUSAL, 'id may exist']);
+    (await fake.insert(0)).reply([REFUSAL, 'taken']);
     await Promise.all([bad, taken]);
     const alerts = events.filter(({ type }) => type === 'plant refused');
     expect(alerts).to.deep.equal([
@@ -352,131 +345,107 @@ describe('A plant that is added', () => {
     fake.onInsert = ({ reply }) => reply();
     await settled(adding);
   });
+});
 
-  it('that the database refuses does not affect the others of its insert', async () => {
+describe('A batch', () => {
+  /** Opens with a watch that the test decides. */
+  function openWatched(given: Methods = {}) {
+    const late: (() => void)[] = [];
+    const availability = {
+      ...AVAILABLE,
+      send<T>(call: (lost: AbortSignal) => Promise<T>) {
+        const isLate = unsettled<void>();
+        late.push(isLate.resolve);
+        return { reply: call(new AbortController().signal), late: isLate.promise };
+      },
+    };
+    return { ...open({ availability, ...given }), late };
+  }
+
+  it('is sent once more while its reply is late, and the first reply counts', async () => {
+    const { fake, late, add, settled } = openWatched();
+    const adding = add(1n);
+    await fake.insert(0);
+    late[0]?.();
+    const again = await fake.insert(1);
+    late[1]?.();
+    await nextTurn();
+    expect(fake.inserts).to.have.length(2);
+    fake.inserts[0]?.reply();
+    again.reply('not now');
+    await settled(adding);
+  });
+
+  it('with a late reply does not hold up others', async () => {
+    const limits = { first: 1, later: 1 };
+    const { fake, late, add, settled } = openWatched({ limits });
+    const first = add(1n);
+    await fake.insert(0);
+    const second = add(2n);
+    late[0]?.();
+    expect((await fake.insert(1)).ids).to.deep.equal([2n]);
+    for (const insert of fake.inserts) insert.reply();
+    await settled(first, second);
+  });
+
+  it('is sent in the same order, with all its plants, while it may be written', async () => {
     const { fake, add, settled } = open();
-    fake.onInsert = ({ ids, reply }) => {
-      if (!ids.includes(7n)) reply();
-      else reply(ids.length > 1 ? 'batch refused' : [REFUSAL]);
-    };
-    const bad = rejects(add(7n), { name: 'Error', message: /\(121\)/ });
-    const others = Array.from({ length: 63 }, (_, id) => add(BigInt(id + 8)));
-    await settled(bad, ...others);
-    const sizes = fake.inserts.map(({ ids }) => ids.length);
-    expect(sizes).to.have.members([64, ...Array(16).fill(4), ...Array(4).fill(1)]);
+    fake.onInsert = ({ fail, reply }, number) => (number === 0 ? fail() : reply());
+    await settled(rejects(add(1n, SHORT_LIMIT_MS)), add(2n), add(3n));
+    expect(fake.inserts.map(({ ids }) => ids)).to.deep.equal([
+      [1n, 2n, 3n],
+      [1n, 2n, 3n],
+    ]);
+  });
+
+  it('that may be written gives its plants an unknown outcome, with the reason', async () => {
+    const { fake, add, settled } = open();
+    const cause = new Error('connection lost');
+    fake.onInsert = ({ fail }) => fail(cause);
+    await settled(
+      rejects(add(1n), {
+        code: 'OUTCOME_UNKNOWN',
+        message: 'the outcome was not known in time',
+        cause,
+      }),
+    );
+  });
+
+  it('without a reply names that as the reason', async () => {
+    const { add, settled } = open();
+    await settled(
+      rejects(add(1n), (error: Error) => {
+        expect(error).to.have.nested.property('cause.message', 'the server does not respond');
+        return error instanceof OutcomeUnknownError;
+      }),
+    );
+  });
+
+  it('that is not repeatable is sent once, and is unknown as soon as its reply is lost', async () => {
+    const { fake, clock, add, settled } = open({ isRepeatable: false });
+    fake.onInsert = ({ fail }) => fail();
+    await settled(
+      rejects(add(1n), OutcomeUnknownError).then(() => expect(clock.now()).to.be.below(100)),
+    );
+    expect(fake.inserts).to.have.length(1);
   });
 });
 
-describe('Without a reply for a second, a plant', () => {
-  for (const [what, addedAt, limits] of [
-    ['more time each time, while nothing is stored', [], [15_000, 2_000, 4_000, 6_000]],
-    ['2 s each time, while others are stored', [990, 1_990, 2_990], [15_000, 2_000, 2_000, 2_000]],
-  ] as const) {
-    it(`gives the server ${what}`, async () => {
-      const { fake, clock, add, settled } = open();
-      for (const at of addedAt) clock.after(at, () => void add(BigInt(at)));
-      fake.onInsert = ({ ids, reply }) => {
-        if (!ids.includes(1n)) reply();
-      };
-      await settled(rejects(add(1n, 15_000), OutcomeUnknownError));
-      const inserts = fake.inserts.filter(({ ids }) => ids.includes(1n));
-      expect(inserts.slice(0, 4).map(({ timeLimitMs }) => timeLimitMs)).to.deep.equal(limits);
-    });
-  }
-
-  it('is queued again once: not when that insert fails too', async () => {
-    const { fake, clock, add, settled } = open();
-    clock.after(1_500, () => fake.inserts[0]?.fail());
-    clock.after(1_900, () => {
-      expect(fake.inserts).to.have.length(2);
-      fake.inserts[1]?.reply();
-    });
-    await settled(add(1n));
-  });
-
-  it('releases its slot when a later insert gets its reply first', async () => {
-    const { fake, clock, add } = open({ limits: { ordinary: 2, suspects: 1, stragglers: 1 } });
-    const startedAt = new Map<bigint, number>();
-    const durations = [1_500, 1, 1, 1_500, 1, 1_000, 1_000];
-    fake.onInsert = ({ ids: [id = 0n], reply }) => {
-      const duration = startedAt.has(id) ? undefined : durations[Number(id)];
-      if (duration) startedAt.set(id, clock.now());
-      clock.after(duration ?? 1, reply);
-    };
-    const added = [1, 500, 1_800, 2_000, 2_500, 3_100, 3_300];
-    for (const [id, at] of added.entries()) clock.after(at, () => void add(BigInt(id)));
-    await clock.runOut(60_000);
-    expect([...startedAt.values()]).to.deep.equal(added);
-  });
-});
-
-describe('A pending plant', () => {
-  const lost = new Error('connection lost');
-  const late = new Error('no server');
-
-  const pending = (settled: (error?: Error) => void) =>
-    new PendingPlant(plant(1n), 'its mark', {
-      size: 100,
-      addedAt: 0,
-      deadline: 1_000,
-      caller: undefined,
-      settled,
-    });
-
-  /** What `group-commit.explored.test.ts` does not see: the errors. */
-  const errors: readonly (readonly [
-    what: string,
-    act: (it: PendingPlant) => void,
-    error: object,
-  ])[] = [
-    [
-      'another mark',
-      (it) => it.idExists('another mark'),
-      { code: 'PLANT_ID_TAKEN', message: 'a plant with this id was stored before' },
-    ],
-    [
-      'no insert',
-      (it) => it.giveUp('the plant was not stored', late),
-      { code: 'STORE_UNAVAILABLE', message: 'the plant was not stored', cause: late },
-    ],
-    [
-      'an unknown insert',
-      (it) => {
-        it.beginInsert();
-        it.endInsert('unknown', lost, 1);
-        it.giveUp('the plant was not stored', it.cause);
-      },
-      { code: 'OUTCOME_UNKNOWN', message: 'the outcome was not known in time', cause: lost },
-    ],
-    [
-      'a refusal',
-      (it) => {
-        it.beginInsert();
-        it.endInsert(REFUSAL, lost, 1);
-      },
-      { message: 'the database refuses a plant that the service accepts (121)' },
-    ],
-  ];
-
-  for (const [what, act, expected] of errors) {
-    it(`has an error with the reason after ${what}`, () => {
-      let error: unknown;
-      const settled = (it?: Error) => (error = it);
-      act(pending(settled));
-      expect(error).to.include(expected);
-    });
-  }
-
-  it('is inserted with fewer others each time', () => {
-    const suspect = pending(() => undefined);
-    const sizes = [1_000, 63, 1_000].map((together) => {
-      suspect.suspect(together);
-      return suspect.maxTogether;
-    });
-    expect(sizes).to.deep.equal([63, 4, 4]);
-  });
-
+describe('A plant', () => {
   it('counts the bytes of its name and its tag', () => {
     expect(sizeOf({ ...plant(1n, 'ü'.repeat(1_000)), tag: '木' })).to.be.within(2_003, 2_203);
+  });
+
+  it('has an error that names its fact', async () => {
+    const { fake, add } = open();
+    const taken = rejects(add(1n), {
+      code: 'PLANT_ID_TAKEN',
+      message: 'a plant with this id was stored before',
+    });
+    const refused = rejects(add(2n), {
+      message: 'the database refuses a plant that the service accepts (121)',
+    });
+    (await fake.insert(0)).reply(['taken', REFUSAL]);
+    await Promise.all([taken, refused]);
   });
 });

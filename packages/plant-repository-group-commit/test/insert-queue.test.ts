@@ -6,8 +6,12 @@ import { plant } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 function pending(id: bigint): PendingPlant {
-  const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled() {} };
-  return new PendingPlant(plant(id), `mark ${id}`, call);
+  return new PendingPlant(plant(id), {
+    size: 100,
+    deadline: 1_000,
+    caller: undefined,
+    settled() {},
+  });
 }
 
 describe('An insert queue', () => {
@@ -16,11 +20,11 @@ describe('An insert queue', () => {
     const release: (() => void)[] = [];
     const queue = new InsertQueue({
       slots: 1,
-      waits: true,
       startIntervalMs: () => 100,
-      insert(plants, releaseSlot) {
+      maxPlants: () => 1_000,
+      insert(plants, stepAside) {
         inserts.push(plants);
-        release.push(releaseSlot);
+        release.push(stepAside);
       },
       clock: new VirtualTime(),
     });
@@ -29,7 +33,7 @@ describe('An insert queue', () => {
     await nextTurn();
     queue.push(expired);
     queue.push(waiting);
-    queue.delete(expired);
+    expired.giveUp('its time has passed', undefined);
     release[0]?.();
     await nextTurn();
     expect(inserts).to.deep.equal([[sent], [waiting]]);

@@ -8,7 +8,7 @@ export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
   tag: 'string',
 };
 
-const TYPES = { _id: 'long', ...FIELD_TYPES, mark: 'objectId' };
+const TYPES = { _id: 'long', ...FIELD_TYPES };
 
 const SCHEMA = {
   bsonType: 'object',

@@ -81,7 +81,7 @@ describeOnMongod('A plant', () => {
     await another.add(plant(2n), LONG_LIMIT_MS);
   });
 
-  it('takes one insert with a time limit, and a look-up on conflict', async () => {
+  it('takes one insert with a number and a time limit, and nothing else on conflict', async () => {
     const weakened = `${set.uri}&readPreference=secondary&retryWrites=true`;
     ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);
@@ -98,11 +98,11 @@ describeOnMongod('A plant', () => {
       .find(ofPlants)
       .sort({ ts: 1 })
       .toArray();
-    expect(sent.map(({ op }) => op)).to.deep.equal(['insert', 'insert', 'query']);
+    expect(sent.map(({ op }) => op)).to.deep.equal(['insert', 'insert']);
     expect(sent[0]?.command.writeConcern).to.deep.equal({ w: 'majority', j: true });
-    expect(sent[0]?.command).to.not.have.property('txnNumber');
+    const numbers = sent.map(({ command }) => `${command.txnNumber}`);
+    expect(new Set(numbers)).to.have.property('size', 2);
     expect(sent[0]?.command.maxTimeMS).to.be.within(1, LONG_LIMIT_MS);
-    expect(sent[2]?.command.readConcern).to.deep.include({ level: 'majority' });
   });
 
   it('is refused alone by a validator, with an alert', async () => {
@@ -180,21 +180,23 @@ describeOnMongod('An insert', () => {
     await network.close();
   });
 
-  function batch(id: bigint, mark = database.newMark()): PlantBatch {
+  function batch(id: bigint): PlantBatch {
     return {
       timeLimitMs: LONG_LIMIT_MS,
       take() {
         if (!sent.includes(id)) sent.push(id);
-        return [{ plant: plant(id), mark }];
+        return [{ plant: plant(id), isSettled: false }];
       },
     };
   }
 
+  const send = (it: PlantBatch) => database.newInsert().send(it, NEVER);
+
   it('ends without a reply when its connection is lost', async () => {
-    await database.insert(batch(1n), NEVER);
+    await send(batch(1n));
     network.freeze();
-    const open = rejects(database.insert(batch(2n), NEVER));
-    await rejects(database.insert(batch(3n), NEVER));
+    const open = rejects(send(batch(2n)));
+    await rejects(send(batch(3n)));
     expect(sent).to.deep.equal([1n, 2n]);
     await network.cut();
     await open;
@@ -209,13 +211,13 @@ describeOnMongod('An insert', () => {
     const names = [`plant ${long}`, `weed ${long}`, `weed ${long}`, `plant ${long}`];
     const plants = names.map((name, id) => ({
       plant: plant(BigInt(id), name),
-      mark: database.newMark(),
+      isSettled: false,
     }));
     // MongoDB 4.4 has a shorter reply, and no error.
     const batch = { timeLimitMs: LONG_LIMIT_MS, take: () => plants };
-    await database.insert(batch, NEVER).catch(() => undefined);
-    const found = await database.committedMarks([0n, 1n, 2n, 3n], NEVER);
-    expect([...found.keys()]).to.have.members([0n, 3n]);
+    await send(batch).catch(() => undefined);
+    const kept = await keptDocuments((await sharedReplicaSet()).uri, collection);
+    expect(kept.map(({ _id }) => _id)).to.have.members([0n, 3n]);
   });
 
   it('was not carried out if the server limits the rate', async () => {
@@ -227,7 +229,7 @@ describeOnMongod('An insert', () => {
         data: { failCommands: ['insert'], namespace: `${DATABASE}.${collection}`, errorCode },
       });
     await replyOnce(462);
-    const { findings, error } = await database.insert(batch(1n), NEVER);
+    const { findings, error } = await send(batch(1n));
     expect(findings).to.equal('not now');
     expect(`${error}`).to.match(/the server reports error 462/);
     for (const [code, expected] of [
@@ -237,19 +239,32 @@ describeOnMongod('An insert', () => {
       [8000, 'unusable'],
     ] as const) {
       await replyOnce(code);
-      const result = await database.insert(batch(BigInt(code)), NEVER);
+      const result = await send(batch(BigInt(code)));
       expect(result.findings).to.equal(expected);
       expect(`${result.error}`).to.match(new RegExp(`the server reports error ${code}\\b`));
     }
   });
 
-  it('does not keep a look-up from being ended', async () => {
-    await database.insert(batch(1n), NEVER);
-    network.freeze();
-    const end = new AbortController();
-    const reason = new Error('no client waits');
-    const looking = database.committedMarks([1n], end.signal);
-    end.abort(reason);
-    await rejects(looking, reason);
+  it('sends nothing when no caller waits', async () => {
+    await send(batch(1n));
+    const { members } = await sharedReplicaSet();
+    const inserts = async () =>
+      (await members[0]?.command({ serverStatus: 1 }))?.metrics.commands.insert.total;
+    const before = await inserts();
+    await rejects(send({ timeLimitMs: LONG_LIMIT_MS, take: () => [] }));
+    expect(await inserts()).to.equal(before);
+  });
+
+  it('is carried out once, however often it is sent', async () => {
+    const insert = database.newInsert();
+    for (const _ of [1, 2, 3]) {
+      expect((await insert.send(batch(1n), NEVER)).findings).to.deep.equal(['stored']);
+    }
+    expect((await send(batch(1n))).findings).to.deep.equal(['taken']);
+    const overlapping = [insert, insert].map((it) => it.send(batch(1n), NEVER));
+    for (const { findings } of await Promise.all(overlapping)) {
+      expect(findings).to.deep.equal(['stored']);
+    }
+    insert.end();
   });
 });

@@ -1,18 +1,28 @@
+import { randomUUID } from 'node:crypto';
 import type {
+  BatchedPlant,
   InsertResult,
-  MarkedPlant,
   PlantBatch,
   PlantFinding,
+  PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { type Found, lookUp } from './look-up.js';
-import { rowOf } from './plant-row.js';
+import { type MarkedPlant, rowOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StoreError } from './postgresql-error.js';
+import { StoreError, withoutPlant } from './postgresql-error.js';
 import { absentColumn } from './table.js';
 
-type Findings = InsertResult['findings'];
+/** How long a batch waits for a row that another session has locked, and how long a part of it does. */
+const LOCK_TIMEOUT_MS = 500;
+const LOCK_TIMEOUT_OF_PART_MS = 50;
+
+/** How long the parts of a batch are inserted. The rest is inserted later. */
+const PARTS_MS = 1_000;
+
+/** The factor by which a batch shrinks when one of its plants makes the insert fail. */
+const SMALLER_BY = 16;
 
 /** Inserts batches of plants into the table. */
 export class Inserts {
@@ -26,40 +36,107 @@ export class Inserts {
     this.#table = table;
   }
 
-  /** Implements `PlantDatabase.insert`. */
-  async run(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
-    let plants: readonly MarkedPlant[] = [];
-    const insert = (client: PlantClient) => {
-      plants = batch.take();
-      return this.#insert(client, plants);
+  /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
+  new(): PlantInsert {
+    const marks: string[] = [];
+    const rowsOf = (plants: readonly BatchedPlant[]) =>
+      plants.map(({ plant }, at): MarkedPlant => {
+        marks[at] ??= randomUUID();
+        return { plant, mark: marks[at] };
+      });
+    return {
+      isRepeatable: true,
+      send: (batch, lost) => this.#send(batch, rowsOf, lost),
+      end: () => undefined,
     };
+  }
+
+  async #send(
+    batch: PlantBatch,
+    rowsOf: (plants: readonly BatchedPlant[]) => readonly MarkedPlant[],
+    lost: AbortSignal,
+  ): Promise<InsertResult> {
+    const insert = (client: PlantClient) => this.#insert(client, rowsOf(batch.take()));
     try {
-      return await this.#connections.inserts.run(insert, signal, () => this.#connections.reset());
+      return await this.#connections.inserts.run(
+        insert,
+        lost,
+        () => void this.#connections.reset(),
+      );
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      if (error.facts.isUnprepared) this.#prepares = false;
-      return { findings: findingsOf(error, plants.length), error };
+      if (error instanceof StoreError) return resultOf(error);
+      throw error;
+    }
+  }
+
+  /** Inserts plants together or, when one of them makes that fail, in smaller and smaller parts. */
+  async #insert(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+    if (plants.length === 0) return { findings: [] };
+    const whole = await this.#insertPart(client, plants, LOCK_TIMEOUT_MS);
+    if (whole) return whole;
+    const found = new Map<MarkedPlant, PlantFinding>();
+    const errors: unknown[] = [];
+    const end = performance.now() + PARTS_MS;
+    const parts = partsOf(plants);
+    for (const part of parts) {
+      if (performance.now() > end) break;
+      // What the earlier parts have found is lost: they are inserted again, and recognised.
+      const inserting = this.#insertPart(client, part, LOCK_TIMEOUT_OF_PART_MS);
+      const result = await inserting.catch((cause: unknown) => {
+        throw new Error('the connection was lost', { cause });
+      });
+      if (!result) parts.push(...partsOf(part));
+      else for (const [at, it] of part.entries()) found.set(it, findingAt(result, at));
+      if (result?.error) errors.push(result.error);
+    }
+    return { findings: plants.map((it) => found.get(it) ?? 'not now'), error: errors[0] };
+  }
+
+  /** Resolves with `undefined` when one of several plants may be why none was inserted. */
+  async #insertPart(
+    client: PlantClient,
+    plants: readonly MarkedPlant[],
+    lockTimeoutMs: number,
+  ): Promise<InsertResult | undefined> {
+    try {
+      return await this.#insertKnown(client, plants, lockTimeoutMs);
+    } catch (error) {
+      const known = withoutPlant(error);
+      if (!(known instanceof StoreError) || known.facts.reconnects) throw error;
+      if (known.facts.isUnprepared) this.#prepares = false;
+      if (known.facts.mayBeOnePlant && plants.length > 1) return undefined;
+      const [plant] = plants;
+      const isLocked = plant && known.facts.isLocked;
+      return isLocked ? lookUpLocked(client, plant, known) : resultOf(known);
     }
   }
 
   /** Inserts plants, except those with a field whose column is absent. */
-  async #insert(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+  async #insertKnown(
+    client: PlantClient,
+    plants: readonly MarkedPlant[],
+    lockTimeoutMs: number,
+  ): Promise<InsertResult> {
     // Read once: a check may find the column while the insert is on its way.
     const absent = plants.map(({ plant }) =>
       this.#table.statements.absent.find((column) => plant[column] !== undefined),
     );
     const column = absent.find((it) => it !== undefined);
-    if (column === undefined) return this.#insertRows(client, plants);
+    if (column === undefined) return this.#insertRows(client, plants, lockTimeoutMs);
     const others = plants.filter((_, at) => absent[at] === undefined);
-    const { findings: inserted } = await this.#insertRows(client, others);
-    const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
+    const inserted = await this.#insertRows(client, others, lockTimeoutMs);
+    const rest = others.map((_, at) => findingAt(inserted, at));
     return {
       findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
       error: new StoreError('unusable', absentColumn(column)[0]),
     };
   }
 
-  async #insertRows(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+  async #insertRows(
+    client: PlantClient,
+    plants: readonly MarkedPlant[],
+    lockTimeoutMs: number,
+  ): Promise<InsertResult> {
     if (plants.length === 0) return { findings: [] };
     const { columns, insertOne, insertMany } = this.#table.statements;
     // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
@@ -67,18 +144,54 @@ export class Inserts {
     const [one, another] = rows;
     const isOne = another === undefined;
     const { text, name } = isOne ? insertOne : insertMany;
-    const values = columns.map((it) => (isOne ? one?.[it] : rows.map((row) => row[it])));
+    const cells = columns.map((it) => (isOne ? one?.[it] : rows.map((row) => row[it])));
+    const values = [...cells, `${lockTimeoutMs}ms`];
     const statement = { text, values, name: this.#prepares ? name : undefined };
     const { rowCount } = await client.runDurably(statement);
     if (rowCount === plants.length) return { findings: 'stored' };
+    return this.#lookUp(client, plants, rowCount === 0);
+  }
+
+  /** Looks up what became of plants of which not every one was inserted. */
+  async #lookUp(
+    client: PlantClient,
+    plants: readonly MarkedPlant[],
+    isNoneInserted: boolean,
+  ): Promise<InsertResult> {
     const ids = plants.map(({ plant }) => plant.id);
-    const found = await lookUp(client, ids).catch(() => undefined);
-    if (rowCount === 0 && found?.isKept === false) await this.#table.examine(client);
+    const found = await lookUp(client, ids).catch(withoutPlant);
     // If only some rows were inserted, it is not known which.
-    if (!found) return { findings: rowCount === 0 ? 'id may exist' : 'unknown' };
+    if (!isFound(found)) return { findings: isNoneInserted ? 'not now' : 'unknown', error: found };
+    if (isNoneInserted && !found.isKept) await this.#table.examine(client);
     const findings = plants.map((it) => findingOf(it, found));
     return { findings, ...(findings.includes('unusable') && { error: hidden() }) };
   }
+}
+
+/** Another session has locked the row: it may hold an uncommitted one, or change one that is committed. */
+async function lookUpLocked(
+  client: PlantClient,
+  plant: MarkedPlant,
+  locked: StoreError,
+): Promise<InsertResult> {
+  const { id } = plant.plant;
+  const found = await lookUp(client, [id]).catch(withoutPlant);
+  const isCommitted = isFound(found) && found.marks.has(id);
+  return isCommitted ? { findings: [findingOf(plant, found)] } : resultOf(locked);
+}
+
+const isFound = (it: unknown): it is Found =>
+  typeof it === 'object' && it !== null && 'marks' in it;
+
+/** Returns the plants in up to {@link SMALLER_BY} parts. */
+function partsOf(plants: readonly MarkedPlant[]): (readonly MarkedPlant[])[] {
+  const size = Math.ceil(plants.length / SMALLER_BY);
+  const count = Math.ceil(plants.length / size);
+  return Array.from({ length: count }, (_, at) => plants.slice(at * size, (at + 1) * size));
+}
+
+function findingAt({ findings }: InsertResult, at: number): PlantFinding {
+  return typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
 }
 
 const hidden = () =>
@@ -94,7 +207,7 @@ function findingOf(
 ): PlantFinding {
   if (marks.get(id) === mark) return 'stored';
   if (!isKept) return 'not now';
-  if (marks.has(id)) return { finding: 'id exists', committedMark: marks.get(id) };
+  if (marks.has(id)) return 'taken';
   if (mayHide) return 'unusable';
   return {
     finding: 'plant refused',
@@ -103,11 +216,10 @@ function findingOf(
   };
 }
 
-/** Returns what was found by an insert that failed as a whole. */
-function findingsOf({ finding, facts, code }: StoreError, plants: number): Findings {
-  const { alone = finding, inBatch = finding } = facts;
-  const found = plants > 1 ? inBatch : alone;
-  if (found !== 'plant refused') return found;
+/** Returns the result of an insert that failed as a whole. */
+function resultOf(error: StoreError): InsertResult {
+  const { finding, code } = error;
+  if (finding !== 'plant refused') return { findings: finding, error };
   const reason = 'a constraint or trigger on the table, or a server limit, rejected the plant';
-  return [{ finding: found, code, reason }];
+  return { findings: [{ finding, code, reason }], error };
 }

@@ -1,5 +1,15 @@
-import { type NewPlantFields, type Plant, UnreadablePlantError } from '@plant-store/domain';
-import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
+import {
+  type NewPlant,
+  type NewPlantFields,
+  type Plant,
+  UnreadablePlantError,
+} from '@plant-store/domain';
+
+/** A plant to be inserted, and the mark by which its insert recognises it later. */
+export interface MarkedPlant {
+  readonly plant: NewPlant;
+  readonly mark: string;
+}
 
 /** A row of the table. The driver reads a `bigint` as text, and other programs write any mark, or none. */
 export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mark', string | null>>;

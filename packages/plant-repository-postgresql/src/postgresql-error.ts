@@ -12,10 +12,10 @@ interface Meaning extends Facts {
 
 /** What this package does about an error. */
 interface Facts {
-  /** The finding of an insert of one plant, if it differs. */
-  readonly alone?: 'id may exist';
-  /** The finding of an insert of several plants, if it differs: one of them may be the reason. */
-  readonly inBatch?: 'batch refused';
+  /** Whether one plant of an insert of several may be the reason. */
+  readonly mayBeOnePlant?: true;
+  /** Whether another session may hold a row with the same id. */
+  readonly isLocked?: true;
   /** The statements with which an administrator can correct it. */
   readonly command?: string | undefined;
   /** Whether another connection may reach another server, or the server ends this one. */
@@ -32,14 +32,14 @@ interface Facts {
 const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
   [/^54000 GetNew(?:TransactionId|MultiXactId)/, { finding: 'unusable', sentence: 'the server assigns no more transaction ids: vacuum its databases' }],
   // An administrator's constraints, triggers and row-level security; limits of size.
-  [/^(?:2[01237]|2F|3[89]|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused', inBatch: 'batch refused' }],
+  [/^(?:2[01237]|2F|3[89]|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused', mayBeOnePlant: true }],
   // PL/pgSQL's RAISE may name any code. An error of the classes left out passes.
-  [/^(?!40|53|55|57)\w+ exec_stmt_raise/, { finding: 'plant refused', inBatch: 'batch refused' }],
+  [/^(?!40|53|55|57)\w+ exec_stmt_raise/, { finding: 'plant refused', mayBeOnePlant: true }],
   // An administrator's trigger that fails, perhaps for one plant: for example, its own table, column or permission is missing.
-  [/^(?:0A|3D|3F|42|55000).* \(trigger\)$/, { finding: 'unusable', inBatch: 'batch refused', sentenceWithPlants: 'a trigger of the table plants fails' }],
+  [/^(?:0A|3D|3F|42|55000).* \(trigger\)$/, { finding: 'unusable', mayBeOnePlant: true, sentenceWithPlants: 'a trigger of the table plants fails' }],
   [/^42501/, { finding: 'unusable', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
-  // A lock timeout: another session may hold a row with the same id.
-  [/^55P03/, { finding: 'not now', alone: 'id may exist', inBatch: 'batch refused' }],
+  // A lock timeout.
+  [/^55P03/, { finding: 'not now', mayBeOnePlant: true, isLocked: true }],
   // User, password, host.
   [/^28/, { finding: 'credentials refused' }],
   // A standby, or a server that an administrator made read-only.

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
   Explanation,
-  InsertResult,
-  PlantBatch,
   PlantDatabase,
+  PlantInsert,
   StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
@@ -12,8 +10,6 @@ import { Connections } from './connections.js';
 import { ExaminedTable } from './examined-table.js';
 import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
-import { type Found, lookUp } from './look-up.js';
-import type { PlantClient } from './plant-store-client.js';
 import { StoreError } from './postgresql-error.js';
 import { readPage } from './postgresql-page.js';
 import { Warnings } from './warnings.js';
@@ -21,7 +17,8 @@ import { Warnings } from './warnings.js';
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlPlantDatabase implements PlantDatabase {
   readonly place: string;
-  readonly limits = { ordinary: 6, suspects: 4, stragglers: 0 };
+  readonly maxTogether = 1_000;
+  readonly limits = { first: 6, later: 4 };
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
   readonly #warnings: Warnings;
@@ -32,28 +29,15 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   constructor(connectionString: string, observe: StoreObserver = () => undefined) {
     const { host, port, user } = new Client(connectionString);
     this.place = `the database at ${host}:${port}`;
-    this.#connections = new Connections(
-      connectionString,
-      this.limits.ordinary + this.limits.suspects,
-    );
+    this.#connections = new Connections(connectionString, this.limits.first + this.limits.later);
     this.#warnings = new Warnings(user, observe);
     this.#table = new ExaminedTable(this.#warnings);
     this.#inserts = new Inserts(this.#connections, this.#table);
     this.#healthCheck = new HealthCheck(this.#connections, this.#table, this.#warnings);
   }
 
-  newMark(): string {
-    return randomUUID();
-  }
-
-  insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
-    return this.#inserts.run(batch, signal);
-  }
-
-  async committedMarks(ids: readonly bigint[], signal: AbortSignal): Promise<Found['marks']> {
-    const look = (client: PlantClient) => lookUp(client, ids);
-    const { reads } = this.#connections;
-    return (await reads.run(look, signal, () => this.#connections.reset())).marks;
+  newInsert(): PlantInsert {
+    return this.#inserts.new();
   }
 
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {

@@ -13,9 +13,6 @@ const SET_DURABLE = `set_config('synchronous_commit', 'on', true) = 'on'
 const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
   AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
 
-/** Shorter than the group commit's attempt timeout, so that an uncommitted bulk load does not hold up other plants. */
-const SET_LOCK_TIMEOUT = `set_config('lock_timeout', '500ms', true) = '500ms'`;
-
 /**
  * Another session may have committed a plant without waiting for the disk or the standbys. A message in the log after
  * that commit makes the synchronous commit of this transaction include it. A standby shows only what it has flushed.
@@ -43,13 +40,14 @@ export const LOOK_UP = `SELECT id, mark, is_kept, may_hide, in_recovery, ${FLUSH
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /**
- * Returns an insert. Its command tag counts the inserted plants, so that neither the server nor the driver handles rows of
+ * Returns an insert. Its last parameter is how long it waits for a lock. Its command tag counts the inserted plants, so that neither the server nor the driver handles rows of
  * a reply. It is a prepared statement, which the server need not plan each time. The name is a digest of the text, because a connection pooler
  * lends the sessions of others, with their statements.
  */
 function insertOf(columns: readonly string[], values: readonly string[]) {
+  const lockTimeout = `$${columns.length + 1}`;
   const text = `INSERT INTO plants (${columns}) SELECT ${values}
-    WHERE ${SET_DURABLE} AND ${IS_KEPT} AND ${SET_LOCK_TIMEOUT}
+    WHERE ${SET_DURABLE} AND ${IS_KEPT} AND set_config('lock_timeout', ${lockTimeout}, true) <> ''
     ON CONFLICT (id) DO NOTHING`;
   return {
     text,

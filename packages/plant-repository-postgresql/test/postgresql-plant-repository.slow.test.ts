@@ -151,7 +151,13 @@ describeOnPostgresql('a store whose server is slow', function () {
   it("is ready at the next check each time a write check's connection is lost silently", async () => {
     const network = await FaultyNetwork.before(server.port, 'FROM plants WHERE false');
     const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
-    const remote = postgresqlPlantRepository({ uri });
+    const problems = new Set<string>();
+    const remote = postgresqlPlantRepository({
+      uri,
+      observer(event) {
+        if (event.type === 'store unreachable') problems.add(event.error.name);
+      },
+    });
     try {
       await untilReady(remote);
       for (const _ of ['first', 'second', 'third']) {
@@ -161,6 +167,11 @@ describeOnPostgresql('a store whose server is slow', function () {
         await remote.ready();
         expect(performance.now() - begin).to.be.below(1_000);
       }
+      // When the lost connection is replaced, with all others, no check is in progress.
+      const areReplaced = async () => network.connections === 0;
+      await until(areReplaced, () => 'the lost connection is still open');
+      await untilReady(remote);
+      expect([...problems]).to.deep.equal(['StoreDegradedError']);
     } finally {
       await remote.close();
       await network.close();

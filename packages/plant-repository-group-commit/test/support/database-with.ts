@@ -7,37 +7,44 @@ import type {
   InsertResult,
   PlantBatch,
   PlantDatabase,
+  PlantInsert,
 } from '../../src/plant-database.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { ordinary: 20, suspects: 20, stragglers: 60 };
+export const LIMITS = { first: 20, later: 60 };
 
-/** Plants are sent at once. */
+const never = new Promise<never>(() => undefined);
+
+/** Plants are sent immediately. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
   addError: undefined,
   readyError: undefined,
   wasReached: true,
   ready: async () => undefined,
-  send: (call) => call(new AbortController().signal),
+  send: (call) => ({ reply: call(new AbortController().signal), late: never }),
 };
 
-let marks = 0;
+/** What {@link databaseWith} is given: methods of the database, and of each insert. */
+export type Methods = Partial<PlantDatabase & PlantInsert>;
 
 /** Returns a database with these methods. All others succeed at once, and the database is empty. */
-export function databaseWith(methods: Partial<PlantDatabase> = {}): PlantDatabase {
-  return {
-    place: 'the database at db.example:1',
-    limits: LIMITS,
-    newMark() {
-      marks += 1;
-      return `mark ${marks}`;
-    },
-    async insert(batch) {
+export function databaseWith({ isRepeatable = true, send, end, ...methods }: Methods = {}) {
+  const insert: PlantInsert = {
+    isRepeatable,
+    async send(batch) {
       batch.take();
       return { findings: 'stored' };
     },
-    committedMarks: async () => new Map(),
+    end: () => undefined,
+    ...(send && { send }),
+    ...(end && { end }),
+  };
+  const database: PlantDatabase = {
+    place: 'the database at db.example:1',
+    limits: LIMITS,
+    maxTogether: 1_000,
+    newInsert: () => insert,
     page: async () => [],
     check: async () => undefined,
     explain(error) {
@@ -47,6 +54,7 @@ export function databaseWith(methods: Partial<PlantDatabase> = {}): PlantDatabas
     close: async () => undefined,
     ...methods,
   };
+  return database;
 }
 
 /** Returns an error that means this to a {@link databaseWith}. Any other error means that no server responds. */
@@ -98,22 +106,21 @@ export function unsettled<T>() {
 /** A database whose replies the test decides. */
 export class FakePlantDatabase {
   readonly inserts: FakeInsert[] = [];
-  /** The marks of the committed plants. */
-  readonly committed = new Map<bigint, string | undefined>();
   /** Called with each insert, and its number, when it has started. */
   onInsert: (insert: FakeInsert, number: number) => void = () => undefined;
   readonly #events = new EventEmitter();
 
-  readonly database = databaseWith({
-    insert: (batch) => {
+  readonly methods: Methods = {
+    send: (batch) => {
       const insert = fakeInsert(batch);
       const number = this.inserts.push(insert) - 1;
       this.#events.emit('insert');
       this.onInsert(insert, number);
       return insert.result;
     },
-    committedMarks: async (ids) => new Map([...this.committed].filter(([id]) => ids.includes(id))),
-  });
+  };
+
+  readonly database = databaseWith(this.methods);
 
   /** Resolves with the insert of this number, counted from 0, when it was started. */
   async insert(number: number): Promise<FakeInsert> {

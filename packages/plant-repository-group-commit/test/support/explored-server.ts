@@ -1,4 +1,4 @@
-import type { MarkedPlant } from '../../src/plant-database.js';
+import type { NewPlant } from '@plant-store/domain';
 
 /** What can happen next in a world of plants. */
 export interface Happening {
@@ -19,11 +19,12 @@ export function condition(begins: string, ends: string) {
   };
 }
 
-/** A plant in the log of the primary. One of another program has no mark. */
+/** A plant in the log of the primary. One of another program has no origin. */
 export interface Logged {
   readonly id: bigint;
   readonly name: string;
-  readonly mark: string | undefined;
+  /** The insert that has written it. */
+  readonly origin: string | undefined;
 }
 
 /** A log of plants, of which a majority has a prefix. A failover drops the rest. */
@@ -32,24 +33,28 @@ export class ExploredServer {
   readonly refused = new Set<string>();
   readonly lag = condition('a majority lags', 'a majority follows');
   /** How many plants a majority has. */
-  kept = 0;
+  #kept = 0;
   #log: readonly Logged[] = [];
   #hasFailedOver = false;
 
   get state(): string {
-    const log = this.#log.map(({ name, mark }) => `${name} ${mark}`);
-    return [...log, ...this.refused, this.kept, this.lag.holds, this.#hasFailedOver].join();
+    const log = this.#log.map(({ name, origin }) => `${name} ${origin}`);
+    return [...log, ...this.refused, this.#kept, this.lag.holds, this.#hasFailedOver].join();
   }
 
-  /** The plant with this id that a majority has, or had when it had so many plants. */
-  committed(id: bigint, kept = this.kept): Logged | undefined {
-    return this.#log.find((it, at) => at < kept && it.id === id);
+  /** The plant with this id that a majority has. */
+  committed(id: bigint): Logged | undefined {
+    return this.#log.find((it, at) => at < this.#kept && it.id === id);
   }
 
-  /** Writes a plant, unless its id exists. Returns what it has written. */
-  write({ plant: { id, name }, mark }: MarkedPlant): Logged | undefined {
-    if (this.#log.some((it) => it.id === id)) return undefined;
-    const logged = { id, name, mark: `${mark}` };
+  /** Returns the plant with an id, whoever wrote it. */
+  find(id: bigint): Logged | undefined {
+    return this.#log.find((it) => it.id === id);
+  }
+
+  /** Writes a plant. Returns what it has written. */
+  write({ id, name }: NewPlant, origin: string): Logged {
+    const logged = { id, name, origin };
     this.#log = [...this.#log, logged];
     return logged;
   }
@@ -57,24 +62,24 @@ export class ExploredServer {
   /** Whether a majority has a plant; `undefined` when a failover has dropped it. */
   has(logged: Logged): boolean | undefined {
     const at = this.#log.indexOf(logged);
-    return at < 0 ? undefined : at < this.kept;
+    return at < 0 ? undefined : at < this.#kept;
   }
 
   /** A majority gets what is in the log. */
   catchUp(): void {
-    this.kept = this.#log.length;
+    this.#kept = this.#log.length;
   }
 
   usual(): Happening | undefined {
-    const follows = this.kept < this.#log.length && !this.lag.holds;
+    const follows = this.#kept < this.#log.length && !this.lag.holds;
     return follows ? { name: 'a majority has it', act: () => this.catchUp() } : undefined;
   }
 
   surprises(): Happening[] {
-    if (this.kept === this.#log.length) return [];
+    if (this.#kept === this.#log.length) return [];
     const failOver = () => {
       this.#hasFailedOver = true;
-      this.#log = this.#log.slice(0, this.kept);
+      this.#log = this.#log.slice(0, this.#kept);
     };
     const failover = { name: 'a failover drops plants', act: failOver };
     return this.#hasFailedOver ? [this.lag.change] : [this.lag.change, failover];
@@ -84,7 +89,7 @@ export class ExploredServer {
   foreignWrite(id: bigint): Happening[] {
     if (this.#log.some((it) => it.id === id)) return [];
     const act = () => {
-      this.#log = [...this.#log, { id, name: 'foreign', mark: undefined }];
+      this.#log = [...this.#log, { id, name: 'foreign', origin: undefined }];
     };
     return [{ name: 'another program writes', act }];
   }

@@ -6,9 +6,10 @@ import {
 } from '@plant-store/domain';
 import { type Event, settled, type World } from '@plant-store/explorer';
 import type { GroupCommit } from '../../src/group-commit.js';
-import type { InsertLimits } from '../../src/plant-database.js';
+import type { Sent } from '../../src/lost-replies.js';
+import type { AttemptLimits, PlantBatch } from '../../src/plant-database.js';
 import { AVAILABLE, databaseWith, groupCommitWith } from './database-with.js';
-import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
+import { ExploredAttempt, newWatch, type Watch } from './explored-attempt.js';
 import { condition, ExploredServer, type Happening } from './explored-server.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -27,16 +28,21 @@ export interface PlannedAdd {
 /** What happens in a world, apart from the surprises of its database. */
 export interface WorldPlan {
   readonly adds: readonly PlannedAdd[];
-  readonly limits?: InsertLimits;
-  /** Whether a reply contains the marks of committed plants, like a reply of PostgreSQL. */
-  readonly repliesWithMarks?: true;
+  readonly limits?: AttemptLimits;
+  /** Whether the server recognises what an insert has written before. */
+  readonly isRepeatable?: false;
+  /** Whether a second attempt waits for a connection while the first is open. */
+  readonly lacksConnections?: true;
   /** Whether another program may write a plant with the id 1. */
   readonly hasOtherProgram?: true;
   /** Whether an administrator may revoke the access, and grant it again. */
   readonly revokes?: true;
 }
 
-const LIMITS = { ordinary: 2, suspects: 2, stragglers: 1 };
+const LIMITS = { first: 2, later: 2 };
+
+/** How long an attempt waits for a connection. */
+const CONNECTED_MS = 120;
 
 /** How soon after the last surprise every plant has an outcome, if its time limit permits it. */
 const RECOVERY_MS = 250;
@@ -50,18 +56,17 @@ interface Add extends PlannedAdd {
 
 /**
  * Two instances of the service with one database, and a check of every outcome. A history that contradicts an outcome, here
- * because a plant's own mark means taken, reads like this:
+ * because a batch that may be written becomes a new one, reads like this:
  *
  *     A is taken, but no majority has another plant, after these events ("!" is a surprise):
- *        1.   insert 0 is sent
- *        2. ! insert 0 loses its connection
- *        3.   insert 0 arrives
+ *        1.   attempt 0 is sent
+ *        2. ! attempt 0 loses its connection
+ *        3.   attempt 0 arrives
  *        4.   a majority has it
  *        5.   time passes
- *        6.   insert 1 is sent
- *        7.   insert 1 arrives
- *        8.   insert 1 replies ["id exists"]
- *        9.   look-up 2 sees 1,0.1
+ *        6.   attempt 1 is sent
+ *        7.   attempt 1 arrives
+ *        8.   attempt 1 replies ["taken"]
  */
 export class ExploredWorld implements World {
   /** What is not true. */
@@ -70,8 +75,7 @@ export class ExploredWorld implements World {
   readonly #outcomes: Set<Outcome>;
   readonly #time = new VirtualTime();
   readonly #server = new ExploredServer();
-  readonly #inserts: ExploredInsert[] = [];
-  readonly #lookUps: ExploredLookUp[] = [];
+  readonly #attempts: ExploredAttempt[] = [];
   readonly #adds: Add[] = [];
   readonly #late: PlannedAdd[];
   /** What each instance has noticed. This and the state of the server determine what can happen. */
@@ -79,8 +83,8 @@ export class ExploredWorld implements World {
   readonly #instances: readonly GroupCommit[];
   readonly #revocation = condition('access is revoked', 'access is granted');
   readonly #silence = condition('the server is silent', 'the server responds again');
-  /** Of the next call of the database. */
-  #connection = new AbortController();
+  /** Of the next attempt. */
+  #watch: Watch = newWatch();
   #surprisedAt = 0;
 
   private constructor(plan: WorldPlan, outcomes: Set<Outcome>) {
@@ -100,7 +104,7 @@ export class ExploredWorld implements World {
 
   /** A text that two worlds share when the same can happen in both. */
   get state(): string {
-    const operations = this.#operations.map(({ state }) => state);
+    const operations = this.#attempts.map(({ state }) => state);
     const conditions = [this.#revocation.holds, this.#silence.holds];
     const rest = [...conditions, this.#late.length, this.#time.now()];
     return [...this.#seen, ...operations, this.#server.state, ...rest].join('|');
@@ -123,7 +127,7 @@ export class ExploredWorld implements World {
 
   #usual(): Happening | undefined {
     if (this.#adds.every(({ outcome }) => outcome)) return this.#joins()[0];
-    const parts = this.#silence.holds ? [] : [...this.#operations, this.#server];
+    const parts = this.#silence.holds ? [] : [...this.#attempts, this.#server];
     for (const part of parts) {
       const event = part.usual();
       if (event) return event;
@@ -134,7 +138,7 @@ export class ExploredWorld implements World {
   #surprises(): Happening[] {
     const { revokes, hasOtherProgram } = this.#plan;
     return [
-      ...this.#operations.flatMap((it) => it.surprises()),
+      ...this.#attempts.flatMap((it) => it.surprises()),
       ...this.#server.surprises(),
       ...(hasOtherProgram ? this.#server.foreignWrite(1n) : []),
       ...(revokes ? [{ ...this.#revocation.change, seenBy: [0, 1] }] : []),
@@ -145,7 +149,7 @@ export class ExploredWorld implements World {
 
   /** What is still on its way arrives, and a majority gets it. */
   async end(): Promise<void> {
-    for (const insert of this.#inserts) insert.arriveAtLast();
+    for (const attempt of this.#attempts) attempt.arriveAtLast();
     this.#server.catchUp();
     for (const add of this.#adds) this.#expectTrueAtEnd(add);
     const stored = this.#adds.filter(({ outcome }) => outcome === 'stored').map(({ id }) => id);
@@ -157,10 +161,6 @@ export class ExploredWorld implements World {
     for (const instance of seenBy ?? []) this.#saw(instance, name);
     act();
     if (seenBy) await settled();
-  }
-
-  get #operations() {
-    return [...this.#inserts, ...this.#lookUps];
   }
 
   #saw(instance: number, what: string): void {
@@ -178,30 +178,28 @@ export class ExploredWorld implements World {
   }
 
   #instance(instance: number): GroupCommit {
-    const { repliesWithMarks = false, limits = LIMITS } = this.#plan;
-    let marks = 0;
-    const call = (kind: string, lost: AbortSignal): Call => {
-      const name = `${kind} ${this.#operations.length}`;
-      return { name, instance, server: this.#server, lost, connection: this.#connection };
-    };
-    const database = databaseWith({
-      limits,
-      newMark() {
-        marks += 1;
-        return `${instance}.${marks}`;
-      },
-      insert: (batch, lost) => {
-        const insert = new ExploredInsert(call('insert', lost), batch, repliesWithMarks);
-        this.#inserts.push(insert);
+    const { isRepeatable = true, lacksConnections, limits = LIMITS } = this.#plan;
+    let inserts = 0;
+    const newInsert = () => {
+      inserts += 1;
+      const insert = `${instance}.${inserts}`;
+      const send = (batch: PlantBatch, lost: AbortSignal) => {
+        const name = `attempt ${this.#attempts.length}`;
+        const from = { name, instance, insert, isRepeatable };
+        const end = this.#time.now() + CONNECTED_MS;
+        if (lacksConnections) this.#time.after(CONNECTED_MS, () => undefined);
+        const isConnected = () => !waits || this.#time.now() >= end;
+        const isSecond = this.#attempts.some((it) => it.call.insert === insert && it.isOpen);
+        const waits = lacksConnections && isSecond;
+        const call = { ...from, server: this.#server, lost, watch: this.#watch, isConnected };
+        const attempt = new ExploredAttempt(call, batch);
+        this.#attempts.push(attempt);
         this.#expectFewOpen(instance, limits);
-        return insert.reply.promise;
-      },
-      committedMarks: (ids, lost) => {
-        const lookUp = new ExploredLookUp(call('look-up', lost), ids);
-        this.#lookUps.push(lookUp);
-        return lookUp.reply.promise;
-      },
-    });
+        return attempt.reply.promise;
+      };
+      return { isRepeatable, send, end: () => undefined };
+    };
+    const database = databaseWith({ limits, newInsert });
     const after = (ms: number, act: () => void) =>
       this.#time.after(ms, () => {
         this.#saw(instance, 'timer');
@@ -220,9 +218,10 @@ export class ExploredWorld implements World {
         const isDenied = world.#revocation.holds;
         return isDenied ? new StoreUnavailableError('access is revoked') : undefined;
       },
-      send<T>(call: (lost: AbortSignal) => Promise<T>): Promise<T> {
-        world.#connection = new AbortController();
-        return call(world.#connection.signal);
+      send<T>(call: (lost: AbortSignal) => Promise<T>): Sent<T> {
+        world.#watch = newWatch();
+        const { connection, late } = world.#watch;
+        return { reply: call(connection.signal), late: late.promise };
       },
     };
   }
@@ -241,11 +240,11 @@ export class ExploredWorld implements World {
   /** Checks what can be known at the moment of an outcome. */
   #settle(add: Add, outcome: Outcome): void {
     const now = this.#time.now();
-    const known = this.#inserts.map((insert) => insert.known(add.name));
-    const mayBeWritten = known.includes('unknown');
+    const mayBeWritten = this.#attempts.some((it) => it.mayHaveWritten(add.name));
     const holder = this.#server.committed(add.id);
     const isOwn = holder?.name === add.name;
     const isRefused = this.#server.refused.has(add.name);
+    const { isRepeatable = true } = this.#plan;
     const isExpired = outcome === 'unknown' || (outcome === 'unavailable' && now >= add.deadline);
     const wrong: Record<string, boolean> = {
       'it had an outcome before': add.outcome !== undefined,
@@ -254,9 +253,11 @@ export class ExploredWorld implements World {
       'no majority has another plant': outcome === 'taken' && (isOwn || !holder),
       'it may be written': ['unavailable', 'refused'].includes(outcome) && mayBeWritten,
       'no insert may have written it': outcome === 'unknown' && !mayBeWritten,
-      'no rule refuses it': outcome === 'refused' && !known.includes(REFUSAL),
-      'its time has not passed': outcome === 'unknown' && now < add.deadline,
-      'the database had recovered': isExpired && this.#hasRecovered && (isOwn || !isRefused),
+      'no rule refuses it':
+        outcome === 'refused' && !this.#attempts.some((it) => it.hasRefused(add.name)),
+      'its time has not passed': outcome === 'unknown' && now < add.deadline && isRepeatable,
+      'the database had recovered':
+        isExpired && isRepeatable && this.#hasRecovered && (isOwn || !isRefused),
     };
     add.outcome = outcome;
     this.#outcomes.add(outcome);
@@ -264,15 +265,15 @@ export class ExploredWorld implements World {
   }
 
   get #hasRecovered(): boolean {
-    const isHeld = this.#operations.some(({ hold, isOpen }) => hold.holds && isOpen);
+    const isHeld = this.#attempts.some(({ hold, isOpen }) => hold.holds && isOpen);
     const conditions = [this.#silence, this.#revocation, this.#server.lag];
     const isImpaired = isHeld || conditions.some(({ holds }) => holds);
     return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
   }
 
-  #expectFewOpen(instance: number, { ordinary, suspects, stragglers }: InsertLimits): void {
-    const open = this.#inserts.filter((it) => it.call.instance === instance && it.isOpen).length;
-    if (open > ordinary + suspects + stragglers) this.violation ??= `${open} inserts are open`;
+  #expectFewOpen(instance: number, { first, later }: AttemptLimits): void {
+    const open = this.#attempts.filter((it) => it.call.instance === instance && it.isOpen).length;
+    if (open > first + later) this.violation ??= `${open} attempts are open`;
   }
 
   #expectTrueAtEnd(add: Add): void {

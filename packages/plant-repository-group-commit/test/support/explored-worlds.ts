@@ -4,7 +4,6 @@ import { ExploredWorld, type Outcome, type PlannedAdd, type WorldPlan } from './
 
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
-/** Long enough for an insert to reach the attempt timeout. */
 const long = { timeLimitMs: 1_300 };
 const elsewhere = { ...B, instance: 1 } as const;
 
@@ -19,12 +18,23 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   },
   'different ids in a batch': { adds: [A, { ...B, ...long, id: 2n }] },
   'a plant that joins later': { adds: [A, { ...B, isLate: true }] },
-  'one slot for each kind of insert': {
+  'a place for one attempt of each kind': {
     adds: [A, { ...B, ...long, isLate: true }],
-    limits: { ordinary: 1, suspects: 1, stragglers: 0 },
+    limits: { first: 1, later: 1 },
+  },
+  'second attempts that wait for connections': {
+    adds: [
+      { ...A, ...long },
+      { ...B, ...long, id: 2n },
+    ],
+    lacksConnections: true,
+  },
+  'a server that recognises nothing': {
+    adds: [A, { ...B, ...long, id: 2n }],
+    isRepeatable: false,
   },
   'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
-  'two instances, and replies with marks': { adds: [A, elsewhere], repliesWithMarks: true },
+  'two instances': { adds: [A, elsewhere] },
   'another program, and a short time limit': {
     adds: [{ ...A, timeLimitMs: 60 }, B],
     hasOtherProgram: true,

@@ -1,14 +1,13 @@
-import { Attempt, Attempts } from '../../src/attempts.js';
+import { Batch } from '../../src/batch.js';
 import type { PlantFinding } from '../../src/finding.js';
+import { GroupCommit } from '../../src/group-commit.js';
 import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
 
-const prototypes = [PendingPlant, Attempt, Attempts, InsertQueue].map((it) => it.prototype);
-const { endInsert, idExists, beginInsert } = PendingPlant.prototype;
-const { take } = Attempt.prototype;
-const { start } = Attempts.prototype;
+const prototypes = [PendingPlant, Batch, InsertQueue, GroupCommit].map((it) => it.prototype);
+const { endInsert } = PendingPlant.prototype;
+const { begin, end } = Batch.prototype;
 const REFUSAL = { finding: 'plant refused', code: 1, reason: 'a bug' } as const;
-const TAKEN = { finding: 'id exists', committedMark: undefined } as const;
 
 /** Members of a class are replaced. */
 const replaced =
@@ -18,82 +17,60 @@ const replaced =
 
 /** One finding is mistaken for another. */
 const mistaken = (finding: PlantFinding, other: PlantFinding) =>
-  replaced(PendingPlant, {
-    endInsert(actual, cause, together) {
-      return endInsert.call(this, actual === finding ? other : actual, cause, together);
+  replaced(Batch, {
+    end({ findings, error }) {
+      const mistake = (it: PlantFinding) => (it === finding ? other : it);
+      const all = typeof findings === 'string' ? this.plants.map(() => findings) : findings;
+      return end.call(this, { findings: all.map(mistake), error });
     },
   });
-
-let marks = 0;
 
 /** Errors in the real classes, by the world that notices them. One that only costs inserts would change no outcome. */
 export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
   'one plant': {
-    'a sent insert is not counted': replaced(PendingPlant, { beginInsert() {} }),
-    'an insert is counted twice': replaced(PendingPlant, {
-      beginInsert() {
-        beginInsert.call(this);
-        beginInsert.call(this);
+    'a sent batch counts as unwritten': replaced(Batch, { isPossiblyWritten: false }),
+    'an attempt is counted twice': replaced(Batch, {
+      begin() {
+        begin.call(this);
+        begin.call(this);
       },
     }),
     'an unknown insert means not written': mistaken('unknown', 'not now'),
     'an unknown insert means stored': mistaken('unknown', 'stored'),
-    'an id that exists is taken': mistaken('id may exist', TAKEN),
+    'stored means taken': mistaken('stored', 'taken'),
     'an unusable database means a refused plant': mistaken('unusable', REFUSAL),
-    'a plant that may be written is unavailable': replaced(PendingPlant, {
-      isPossiblyWritten: false,
-    }),
-    'a plant that was not written is unknown': replaced(PendingPlant, { isPossiblyWritten: true }),
-    'its own mark means taken': replaced(PendingPlant, {
-      idExists() {
-        idExists.call(this, undefined);
-      },
-    }),
-    'its mark changes each time': replaced(Attempt, {
-      take() {
-        marks += 1;
-        return take.call(this).map((it) => Object.assign(it, { mark: `another ${marks}` }));
-      },
-    }),
+    'a batch always counts as possibly written': replaced(Batch, { isPossiblyWritten: true }),
+    'a refusal counts although an earlier attempt may have written the plant': replaced(
+      PendingPlant,
+      { isPossiblyWritten: false },
+    ),
     'a plant does not expire': replaced(PendingPlant, { giveUp() {} }),
-    'a plant without an outcome is not inserted again': replaced(InsertQueue, { pushFront() {} }),
+    'a batch that was not sent is forgotten': replaced(InsertQueue, { pushFront() {} }),
   },
   'twins in a batch': {
-    'another mark means stored': replaced(PendingPlant, {
-      idExists() {
-        idExists.call(this, this.mark);
-      },
-    }),
+    'taken means stored': mistaken('taken', 'stored'),
   },
   'different ids in a batch': {
-    'the refusal of one is a refusal of all': mistaken('batch refused', REFUSAL),
-    'plants get the outcomes of others': replaced(Attempt, {
-      take() {
-        return take.call(this).toReversed();
+    'plants get the outcomes of others': replaced(Batch, {
+      end({ findings, error }) {
+        const swapped = typeof findings === 'string' ? findings : findings.toReversed();
+        return end.call(this, { findings: swapped, error });
+      },
+    }),
+    'the outcome of one is the outcome of all': replaced(Batch, {
+      end(result) {
+        const found = end.call(this, result);
+        const [first] = found;
+        if (first) for (const [plant] of found) endInsert.call(plant, first[1], result.error);
+        return found;
       },
     }),
   },
   'another program, and a short time limit': {
     'not written means unknown': mistaken('not now', 'unknown'),
-    'an insert has expired plants': replaced(Attempt, {
-      take() {
-        for (const plant of this.plants) if (plant.isSettled) plant.beginInsert();
-        take.call(this);
-        this.sent = this.plants;
+    'an insert has expired plants': replaced(Batch, {
+      get pending() {
         return this.plants;
-      },
-    }),
-    'its plant is overlooked': replaced(PendingPlant, {
-      idExists(mark) {
-        if (mark !== undefined) idExists.call(this, mark);
-      },
-    }),
-  },
-  'one slot for each kind of insert': {
-    'an attempt releases its slot at once': replaced(Attempts, {
-      start(attempt, sent) {
-        start.call(this, attempt, sent);
-        attempt.releaseSlot();
       },
     }),
   },

@@ -1,0 +1,66 @@
+import { NoResponseError } from './clock.js';
+
+/** How long a reply may take while checks succeed. Not a number of checks: a busy machine makes fewer. */
+const LOST_AFTER_MS = 10_000;
+
+/** Something that was sent. */
+export interface Sent<T> {
+  readonly reply: Promise<T>;
+  /** Resolves when a check that began later has succeeded, and there is no reply yet. */
+  readonly late: Promise<void>;
+}
+
+/** Something that was sent and has no reply yet. */
+interface Awaited {
+  readonly becomeLate: () => void;
+  readonly lost: AbortController;
+  /** For how long checks had succeeded at the first success since it was sent; `undefined` until then. */
+  since?: number;
+}
+
+/**
+ * Decides which replies are late, and which are lost together with their connection. A failed firewall, router or host can drop
+ * a connection silently, and then the reply never comes. Slow or frozen servers must be waited for, so only checks that succeed
+ * count: they wait for what inserts wait for.
+ */
+export class LostReplies {
+  readonly #maxStepMs: number;
+  /** Replaced at each change: V8 keeps what a long-lived set, or the listeners of a long-lived signal, once held. */
+  #awaited: readonly Awaited[] = [];
+  /** For how long checks have succeeded. */
+  #succeedingMs = 0;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param maxStepMs Longer steps between two checks show that the server was frozen, or this process. */
+  constructor(maxStepMs: number) {
+    this.#maxStepMs = maxStepMs;
+  }
+
+  /** Calls with a signal that aborts with {@link NoResponseError} when the reply counts as lost. */
+  watch<T>(call: (lost: AbortSignal) => Promise<T>): Sent<T> {
+    let becomeLate: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      becomeLate = resolve;
+    });
+    const awaited: Awaited = { becomeLate, lost: new AbortController() };
+    this.#awaited = [...this.#awaited, awaited];
+    const reply = call(awaited.lost.signal).finally(() => {
+      this.#awaited = this.#awaited.filter((it) => it !== awaited);
+    });
+    return { reply, late };
+  }
+
+  /** A check has ended, at this time of the clock. */
+  count(now: number, hasSucceeded: boolean): void {
+    const step = Math.min(now - this.#checkedAt, this.#maxStepMs);
+    this.#checkedAt = now;
+    if (!hasSucceeded) return;
+    this.#succeedingMs += step;
+    for (const it of this.#awaited) {
+      // The first success may be of a check that began earlier.
+      if (it.since !== undefined) it.becomeLate();
+      it.since ??= this.#succeedingMs;
+      if (this.#succeedingMs - it.since >= LOST_AFTER_MS) it.lost.abort(new NoResponseError());
+    }
+  }
+}

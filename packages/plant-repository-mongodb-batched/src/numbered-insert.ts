@@ -1,0 +1,120 @@
+import type {
+  InsertResult,
+  PlantBatch,
+  PlantFinding,
+  PlantInsert,
+} from '@plant-store/plant-repository-group-commit';
+import { DURABLE } from '@plant-store/plant-repository-mongodb';
+import { type ClientSession, type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
+import { insertError, isReply } from './mongo-error.js';
+
+const DUPLICATE_KEY = 11000;
+const INVALID = 121;
+
+/** The numbers of the inserts of this process. A server rejects a number below an earlier one of the same session. */
+let numbers = 0;
+
+/**
+ * Inserts documents under a number, if the server knows numbers: it carries out an insert with one number of one session at
+ * most once, however often it arrives, even if another member has become primary. Source: MongoDB's specification of
+ * retryable writes.
+ */
+export class NumberedInsert implements PlantInsert {
+  readonly #db: Db;
+  readonly #collection: string;
+  readonly #knowsNumbers: () => boolean;
+  readonly #explain: (error: unknown) => Error;
+  #session: ClientSession | undefined;
+  #number = Long.ZERO;
+
+  /**
+   * @param knowsNumbers Whether the server knows numbers: a standalone does not.
+   * @param explain Returns the cause of an error of the driver, for operators.
+   */
+  constructor(
+    db: Db,
+    collection: string,
+    knowsNumbers: () => boolean,
+    explain: (error: unknown) => Error,
+  ) {
+    this.#db = db;
+    this.#collection = collection;
+    this.#knowsNumbers = knowsNumbers;
+    this.#explain = explain;
+  }
+
+  get isRepeatable(): boolean {
+    return this.#session !== undefined;
+  }
+
+  async send(batch: PlantBatch, lost: AbortSignal): Promise<InsertResult> {
+    if (!this.#session && this.#knowsNumbers()) this.#startSession();
+    const insert = {
+      insert: this.#collection,
+      // The driver calls this when it serializes the command for a ready connection. Until then no document has left
+      // the process, even if an agent wraps commands.
+      documents: { toBSON: () => documentsOf(batch) },
+      ordered: false,
+      writeConcern: DURABLE,
+      maxTimeMS: Math.max(1, Math.ceil(batch.timeLimitMs)),
+      ...(this.#session && { txnNumber: this.#number }),
+    };
+    const options = { signal: lost, ...(this.#session && { session: this.#session }) };
+    try {
+      return insertResult(await this.#db.command(insert, options), batch.take().length);
+    } catch (error) {
+      // This error of the driver contains the whole reply.
+      if (error instanceof MongoWriteConcernError) {
+        return insertResult(error.result, batch.take().length);
+      }
+      if (!isReply(error)) throw this.#explain(error);
+      const refusal = insertError(error.errorResponse);
+      return { findings: refusal.finding, error: refusal };
+    }
+  }
+
+  /** Nothing was sent yet, and no server was known before. */
+  #startSession(): void {
+    numbers += 1;
+    this.#number = Long.fromNumber(numbers);
+    this.#session = this.#db.client.startSession();
+  }
+
+  end(): void {
+    void this.#session?.endSession();
+  }
+}
+
+/** Returns the documents of a batch. Throws if no caller waits any more: then nothing is sent. */
+function documentsOf(batch: PlantBatch): Document[] {
+  const plants = batch.take();
+  if (plants.length === 0) throw new Error('no caller waits any more');
+  // The driver stores a `bigint` as int64.
+  return plants.map(({ plant: { id, ...fields } }) => ({ _id: id, ...fields }));
+}
+
+/** Returns what the server's reply to an unordered insert means for each of its `size` documents. */
+export function insertResult(reply: Document, size: number): InsertResult {
+  const { n, writeErrors = [], writeConcernError: unmet } = reply;
+  // Until a majority has journaled what the server knows, none of it counts: not even a duplicate, which may be rolled back.
+  if (unmet) return { findings: 'unknown', error: insertError(unmet) };
+  const isComplete = n + writeErrors.length === size;
+  const findings = Array<PlantFinding>(size).fill(isComplete ? 'stored' : 'unknown');
+  let cause: Document | undefined;
+  for (const error of writeErrors) {
+    const finding = findingOf(error);
+    if (typeof finding === 'string' && finding !== 'taken') cause ??= error;
+    findings[error.index] = finding;
+  }
+  return cause ? { findings, error: insertError(cause) } : { findings };
+}
+
+function findingOf(error: Document): PlantFinding {
+  const { code, keyPattern = {} } = error;
+  const refused = (reason: string) => ({ finding: 'plant refused', code, reason }) as const;
+  if (code === INVALID) return refused('the validator of the collection refuses the plant');
+  if (code !== DUPLICATE_KEY) return insertError(error).finding;
+  const keys = Object.keys(keyPattern).join(', ');
+  if (keys === '' || keys === '_id') return 'taken';
+  return refused(`the unique index on ${keys} has an entry with the same keys`);
+}
