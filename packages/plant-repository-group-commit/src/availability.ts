@@ -1,5 +1,5 @@
 import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
-import { type Clock, SILENT, withTimeLimit } from './clock.js';
+import { type Clock, withTimeLimit } from './clock.js';
 import { answersOf, type Finding } from './finding.js';
 import { LostReplies, type Sent } from './lost-replies.js';
 import type { Explanation, PlantDatabase } from './plant-database.js';
@@ -112,7 +112,7 @@ export class Availability {
     this.#finding = found?.finding;
     this.#readyError = found && this.#errorOf(found);
     const state = this.#readyError?.message ?? 'reachable';
-    const hasReason = found?.cause.message !== SILENT;
+    const hasReason = found?.finding !== 'silent';
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;
     this.#hasReason = hasReason;

@@ -9,9 +9,6 @@ export interface Clock {
 /** The longest delay of a timer of Node.js. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** The cause of a problem while a server sends nothing: a later check may find a better one. */
-export const SILENT = 'the server does not respond';
-
 /**
  * A time limit has passed. This is a class of its own because drivers mistake the `TimeoutError` of
  * `AbortSignal.timeout` for one of their own.
@@ -20,7 +17,7 @@ export class NoResponseError extends Error {
   override readonly name = 'NoResponseError';
 
   constructor() {
-    super(SILENT);
+    super('the server does not respond');
   }
 }
 

@@ -33,6 +33,8 @@ const FINDINGS = {
   },
   /** No reply: what was sent may still arrive. */
   'no server': { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
+  /** As `no server`, and nothing says why: a later check may find the reason. */
+  silent: { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
   /** A server replies that it has written nothing, for a reason that passes. Also an insert that could not be sent. */
   'not now': {
     written: 'no',

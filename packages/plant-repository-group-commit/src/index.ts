@@ -1,4 +1,4 @@
-export { NoResponseError, SILENT } from './clock.js';
+export { NoResponseError } from './clock.js';
 export type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 export {
   GroupCommitPlantRepository,

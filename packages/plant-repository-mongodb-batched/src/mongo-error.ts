@@ -1,4 +1,4 @@
-import { type DatabaseFinding, SILENT } from '@plant-store/plant-repository-group-commit';
+import { type DatabaseFinding, NoResponseError } from '@plant-store/plant-repository-group-commit';
 import {
   isHandshake,
   messageOf,
@@ -6,7 +6,13 @@ import {
   type Topology,
   whyNotWritable,
 } from '@plant-store/plant-repository-mongodb';
-import { type Document, type MongoClient, MongoServerError } from 'mongodb';
+import {
+  type Document,
+  type MongoClient,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  type ServerDescription,
+} from 'mongodb';
 
 /** What an error means, and the sentence that operators read: by default, that of `messageOf`. */
 type Meaning = readonly [finding: DatabaseFinding, sentence?: string];
@@ -92,12 +98,15 @@ export function explain(
   if (['unusable', 'credentials refused'].includes(explained.finding)) return explained;
   if (topology) return explainTopology(topology, client) ?? explained;
   const isSrv = client.options.srvHost !== undefined;
-  return isSrv && explained.message === SILENT ? storeError('no SRV record') : explained;
+  return isSrv && explained.finding === 'silent' ? storeError('no SRV record') : explained;
 }
 
 function explainAlone(error: unknown): StoreError {
-  const known = causesOf(error).find((it) => meaningOf(rowOf(it)));
-  const otherwise: Meaning = [isReply(error) ? 'unknown' : 'no server'];
+  const causes = causesOf(error);
+  const known = causes.find((it) => meaningOf(rowOf(it)));
+  const otherwise: Meaning = isReply(error)
+    ? ['unknown']
+    : [causes.some(isTimeout) ? 'silent' : 'no server'];
   const [finding] = (known && meaningOf(rowOf(known))) ?? otherwise;
   return new StoreError(finding, messageOf(known ?? error));
 }
@@ -106,9 +115,17 @@ function explainAlone(error: unknown): StoreError {
 function explainTopology(topology: Topology, client: MongoClient): StoreError | undefined {
   const known = [...topology.servers.values()];
   if (known.some(({ isWritable }) => isWritable)) return undefined;
-  const isReached = known.some(({ type }) => type !== 'Unknown');
-  return new StoreError(isReached ? 'not now' : 'no server', whyNotWritable(topology, client));
+  return new StoreError(findingOf(known), whyNotWritable(topology, client));
 }
+
+function findingOf(known: readonly ServerDescription[]): DatabaseFinding {
+  if (known.some(({ type }) => type !== 'Unknown')) return 'not now';
+  const isSilent = ({ error }: ServerDescription) => !error || isTimeout(error);
+  return known.length > 0 && known.every(isSilent) ? 'silent' : 'no server';
+}
+
+const isTimeout = (error: Error) =>
+  error instanceof NoResponseError || error instanceof MongoNetworkTimeoutError;
 
 /** Returns the row of an error, or a name that no row has. */
 function rowOf(error: Error): string {

@@ -65,9 +65,9 @@ describe('What an error means', () => {
     'a wrong password': ['credentials refused', WRONG, because(inHandshake(replied(18)))],
     'a server that shuts down': ['unknown', 'no', replied(91)],
     'a server that shuts down during a login': ['no server', 'no', inHandshake(replied(91))],
-    'no response': ['no server', SILENT, new NoResponseError()],
+    'no response': ['silent', SILENT, new NoResponseError()],
     'no response on a connection': [
-      'no server',
+      'silent',
       SILENT,
       new MongoNetworkTimeoutError('timed out after 1999ms'),
     ],
@@ -109,7 +109,7 @@ describe('What an error means while no known server accepts writes', () => {
   const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
   type Row = readonly [Explanation['finding'], string, Topology['type'], ...Described[]];
   const rows: Readonly<Record<string, Row>> = {
-    'a silent host': ['no server', SILENT, 'Unknown', ['Unknown']],
+    'a silent host': ['silent', SILENT, 'Unknown', ['Unknown']],
     'hosts of another replica set': [
       'no server',
       'no host belongs to the replica set that replicaSet names',

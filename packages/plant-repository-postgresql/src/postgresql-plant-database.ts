@@ -1,9 +1,10 @@
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
-import type {
-  Explanation,
-  PlantDatabase,
-  PlantInsert,
-  StoreObserver,
+import {
+  type Explanation,
+  NoResponseError,
+  type PlantDatabase,
+  type PlantInsert,
+  type StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
 import { Connections } from './connections.js';
@@ -52,7 +53,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   }
 
   explain(error: unknown): Explanation {
-    const finding = error instanceof StoreError ? error.finding : 'no server';
+    const otherwise = error instanceof NoResponseError ? 'silent' : 'no server';
+    const finding = error instanceof StoreError ? error.finding : otherwise;
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 

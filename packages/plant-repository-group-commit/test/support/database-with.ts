@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { newPlant } from '@plant-store/domain';
+import { NoResponseError } from '../../src/clock.js';
 import type { Finding } from '../../src/finding.js';
 import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
 import type {
@@ -48,7 +49,8 @@ export function databaseWith({ isRepeatable = true, send, end, ...methods }: Met
     page: async () => [],
     check: async () => undefined,
     explain(error) {
-      const { finding = 'no server' } = error as Partial<Explanation>;
+      const otherwise = error instanceof NoResponseError ? 'silent' : 'no server';
+      const { finding = otherwise } = error as Partial<Explanation>;
       return { finding, cause: error as Error };
     },
     close: async () => undefined,
