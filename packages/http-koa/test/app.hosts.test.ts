@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { configure } from '@codegenie/serverless-express';
 import cors from '@koa/cors';
 import { createApp, plantStoreRoutes } from '@plant-store/http-koa';
@@ -99,6 +100,19 @@ describe('A host', () => {
       expect(embedding.failed).to.deep.equal([]);
     });
   }
+
+  it('for HTTP/2 may receive a body of several frames before it is read', async () => {
+    const { createPlant, ...others } = embedding.dependencies;
+    const authorize = async (token: string) => {
+      await wait(50);
+      return createPlant.authorize(token);
+    };
+    const dependencies = { ...others, createPlant: { authorize } as typeof createPlant };
+    const app = createApp(dependencies, { bodyLimit: 60_000 });
+    const body = MONSTERA.padEnd(60_000);
+    expect((await overHttp2(app)(body, AUTHORIZED)).status).to.equal(200);
+    expect((await overHttp2(app)(`${body} `, AUTHORIZED)).status).to.equal(400);
+  });
 
   it('stores nothing after its response, even where `headersSent` stays false (@fastify/express)', async () => {
     const late = verifyingLate(embedding.dependencies);

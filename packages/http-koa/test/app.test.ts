@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -18,6 +20,7 @@ import {
 } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import {
+  AUTHORIZED,
   adding,
   create,
   errorOf,
@@ -143,6 +146,23 @@ describe('The application', () => {
     const ports = adding(add, { ...tokenVerifier, verify });
     await (await start({ ...ports, requestDeadlineMs: 1234 })).send();
     expect(limits[0]).to.be.within(1, 1234 - taken);
+  });
+
+  it('counts the deadline from the last byte of the body', async () => {
+    let arrivedAt = 0;
+    const add = async (_: NewPlant, timeLimitMs: number) => {
+      arrivedAt = performance.now() + timeLimitMs - 60_000;
+    };
+    const { url } = await start({ ...adding(add), requestDeadlineMs: 60_000 });
+    const headers = { ...AUTHORIZED, 'content-length': MONSTERA.length };
+    const client = request(`${url}/plants`, { method: 'POST', headers });
+    client.write(MONSTERA.slice(0, -1));
+    await wait(20);
+    const sentAt = performance.now();
+    client.end(MONSTERA.slice(-1));
+    const [response] = await once(client, 'response');
+    expect(response.resume().statusCode).to.equal(200);
+    expect(arrivedAt).to.be.at.least(sentAt);
   });
 
   it('accepts a token that fills the headers', async () => {

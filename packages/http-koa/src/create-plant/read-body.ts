@@ -87,18 +87,9 @@ function keptBytes({ rawBody }: IncomingMessage & { rawBody?: unknown }): Buffer
 
 /** Returns a body that has arrived completely. @throws {HttpError} if it is larger than the limit. */
 function arrivedBody(req: IncomingMessage, limit: number): Buffer {
-  const body = keptBytes(req) ?? unreadBytes(req);
+  const body = keptBytes(req) ?? req.read() ?? EMPTY;
   if (body.length > limit) throw tooLarge(limit);
   return body;
-}
-
-/** Reads a body that has arrived completely. Some adapters add it only when it is read. */
-function unreadBytes(req: IncomingMessage): Buffer {
-  const chunks: Buffer[] = [];
-  do chunks.push(req.read() ?? EMPTY);
-  while (req.readableLength > 0);
-  const [first = EMPTY] = chunks;
-  return chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
 function tooLarge(limit: number): HttpError {
