@@ -5,7 +5,6 @@ import { type Clock, NoResponseError } from './clock.js';
 import { answersOf, type PlantFinding } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import { Places } from './places.js';
 import type { InsertResult, PlantBatch, PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
@@ -60,8 +59,7 @@ export class GroupCommit {
   #pending = 0;
   /** How long the latest reply took: a majority may lag by seconds. */
   #replyMs = 0;
-  /** For the attempts of batches that stand aside. */
-  readonly #places: Places;
+  #batchesAside = 0;
   #isClosed = false;
   /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only plants that an insert may have written are retried. */
   #isSending = true;
@@ -70,11 +68,10 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { database, clock } = options;
-    this.#places = new Places(database.limits.later);
     this.#queue = new InsertQueue({
-      slots: database.limits.first,
+      slots: database.limits.usual,
       // A brief slowdown of the database must not use up all slots.
-      startIntervalMs: () => Math.max(START_INTERVAL_MS, this.#replyMs / database.limits.first),
+      startIntervalMs: () => Math.max(START_INTERVAL_MS, this.#replyMs / database.limits.usual),
       maxPlants: () => database.maxTogether,
       insert: (plants, stepAside) => void this.#insert(plants, stepAside),
       clock,
@@ -135,13 +132,13 @@ export class GroupCommit {
   async #insert(plants: readonly PendingPlant[], stepAside: () => void): Promise<void> {
     let batch = this.#newBatch(plants);
     const first = this.#send(batch);
-    void first.ended.then(stepAside);
     await Promise.race([first.ended, first.late]);
     // It may wait for a connection.
     if (!batch.isSent) await first.ended;
     if (!batch.isSent) await this.#queueAgain(batch);
     else if (!batch.isOver) batch = await this.#sendAgain(batch, first, stepAside);
     this.#forget(batch);
+    stepAside();
   }
 
   /** Nothing was sent, so its plants may share a batch with others. */
@@ -154,37 +151,37 @@ export class GroupCommit {
 
   /** Sends a batch until no caller waits, while later batches do not wait for it. Resolves with what it has become. */
   async #sendAgain(batch: Batch, first: Attempt, stepAside: () => void): Promise<Batch> {
-    if (!first.hasEnded && this.#places.tryTake()) {
-      void first.ended.then(() => this.#places.free());
+    const isAside = this.#batchesAside < this.#options.database.limits.aside;
+    if (isAside) {
+      this.#batchesAside += 1;
       stepAside();
     }
-    return this.#sendUntilOver(batch, first);
+    const latest = await this.#sendUntilOver(batch, first);
+    if (isAside) this.#batchesAside -= 1;
+    return latest;
   }
 
   async #sendUntilOver(batch: Batch, first: Attempt): Promise<Batch> {
     let latest = batch;
     let inFlight = [first];
     for (;;) {
-      // Other batches need places more than a second attempt does.
-      await firstReply(inFlight, latest.insert.isRepeatable && this.#places.isHalfFree);
+      await firstReply(inFlight, this.#mayRepeat(latest));
       const hasReply = inFlight.some(({ hasEnded }) => hasEnded);
       inFlight = inFlight.filter(({ hasEnded }) => !hasEnded);
       if (hasReply && !latest.isOver) await this.#wait(latest.pauseMs);
       if (!latest.isPossiblyWritten) latest = this.#renewed(latest);
       else if (!latest.insert.isRepeatable) giveUp(latest.plants);
       if (latest.isOver) break;
-      if (inFlight.length === 0) await this.#places.take();
-      else if (!this.#places.tryTake()) continue;
-      inFlight.push(this.#sendInPlace(latest));
+      inFlight.push(this.#send(latest));
     }
     await Promise.all(inFlight.map(({ ended }) => ended));
     return latest;
   }
 
-  #sendInPlace(batch: Batch): Attempt {
-    const attempt = this.#send(batch);
-    void attempt.ended.then(() => this.#places.free());
-    return attempt;
+  /** Whether a batch may be sent once more while its reply is late. Many batches that wait need the connections themselves. */
+  #mayRepeat({ insert }: Batch): boolean {
+    const { aside } = this.#options.database.limits;
+    return insert.isRepeatable && this.#batchesAside <= aside / 2;
   }
 
   /** Returns a new batch of the plants without an outcome, because the server has replied that they are not written. */

@@ -5,8 +5,8 @@ export {
   type GroupCommitPlantRepositoryOptions,
 } from './group-commit-plant-repository.js';
 export type {
-  AttemptLimits,
   BatchedPlant,
+  BatchLimits,
   Explanation,
   InsertResult,
   PlantBatch,

@@ -62,12 +62,12 @@ export interface Explanation {
   readonly cause: Error;
 }
 
-/** The maximum number of attempts to insert a batch in flight. Each uses one connection. */
-export interface AttemptLimits {
-  /** First attempts. More than four are in flight only when inserts are slow. */
-  readonly first: number;
-  /** Later attempts, and first ones whose reply is late. */
-  readonly later: number;
+/** The maximum number of batches in flight. Each uses one connection, or two while its reply is late. */
+export interface BatchLimits {
+  /** Of batches that later ones wait for. More than four are in flight only when inserts are slow. */
+  readonly usual: number;
+  /** Of batches that stand aside: they are sent again, or their reply is late. */
+  readonly aside: number;
 }
 
 /**
@@ -79,7 +79,7 @@ export interface PlantDatabase {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
   readonly place: string;
 
-  readonly limits: AttemptLimits;
+  readonly limits: BatchLimits;
 
   /** The maximum number of plants in one insert. */
   readonly maxTogether: number;

@@ -29,7 +29,7 @@ const MAX_TOGETHER = 1_000;
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantDatabase implements PlantDatabase {
   readonly place: string;
-  readonly limits = { first: 20, later: 60 };
+  readonly limits = { usual: 20, aside: 60 };
   /** The largest document that MongoDB accepts. */
   readonly maxPlantBytes = 2 ** 24;
   readonly #db: Db;
@@ -72,9 +72,12 @@ export class MongoPlantDatabase implements PlantDatabase {
   }
 
   newInsert(): PlantInsert {
-    const knowsNumbers = () => this.#serverType !== 'Standalone';
-    const causeOf = (error: unknown) => this.explain(error).cause;
-    return new NumberedInsert(this.#db, this.#options.collection, knowsNumbers, causeOf);
+    return new NumberedInsert({
+      db: this.#db,
+      name: this.#options.collection,
+      knowsNumbers: () => this.#serverType !== 'Standalone',
+      explain: (error) => this.explain(error),
+    });
   }
 
   async page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {

@@ -1,4 +1,5 @@
 import type {
+  Explanation,
   InsertResult,
   PlantBatch,
   PlantFinding,
@@ -14,33 +15,26 @@ const INVALID = 121;
 /** The numbers of the inserts of this process. A server rejects a number below an earlier one of the same session. */
 let numbers = 0;
 
+interface NumberedCollection {
+  readonly db: Db;
+  readonly name: string;
+  /** Whether the server knows numbers: a standalone does not. */
+  readonly knowsNumbers: () => boolean;
+  readonly explain: (error: unknown) => Explanation;
+}
+
 /**
  * Inserts documents under a number, if the server knows numbers: it carries out an insert with one number of one session at
  * most once, however often it arrives, even if another member has become primary. Source: MongoDB's specification of
  * retryable writes.
  */
 export class NumberedInsert implements PlantInsert {
-  readonly #db: Db;
-  readonly #collection: string;
-  readonly #knowsNumbers: () => boolean;
-  readonly #explain: (error: unknown) => Error;
+  readonly #collection: NumberedCollection;
   #session: ClientSession | undefined;
   #number = Long.ZERO;
 
-  /**
-   * @param knowsNumbers Whether the server knows numbers: a standalone does not.
-   * @param explain Returns the cause of an error of the driver, for operators.
-   */
-  constructor(
-    db: Db,
-    collection: string,
-    knowsNumbers: () => boolean,
-    explain: (error: unknown) => Error,
-  ) {
-    this.#db = db;
+  constructor(collection: NumberedCollection) {
     this.#collection = collection;
-    this.#knowsNumbers = knowsNumbers;
-    this.#explain = explain;
   }
 
   get isRepeatable(): boolean {
@@ -48,9 +42,10 @@ export class NumberedInsert implements PlantInsert {
   }
 
   async send(batch: PlantBatch, lost: AbortSignal): Promise<InsertResult> {
-    if (!this.#session && this.#knowsNumbers()) this.#startSession();
+    const { db, name, knowsNumbers, explain } = this.#collection;
+    if (!this.#session && knowsNumbers()) this.#startSession();
     const insert = {
-      insert: this.#collection,
+      insert: name,
       // The driver calls this when it serializes the command for a ready connection. Until then no document has left
       // the process, even if an agent wraps commands.
       documents: { toBSON: () => documentsOf(batch) },
@@ -61,13 +56,13 @@ export class NumberedInsert implements PlantInsert {
     };
     const options = { signal: lost, ...(this.#session && { session: this.#session }) };
     try {
-      return insertResult(await this.#db.command(insert, options), batch.take().length);
+      return insertResult(await db.command(insert, options), batch.take().length);
     } catch (error) {
       // This error of the driver contains the whole reply.
       if (error instanceof MongoWriteConcernError) {
         return insertResult(error.result, batch.take().length);
       }
-      if (!isReply(error)) throw this.#explain(error);
+      if (!isReply(error)) throw explain(error).cause;
       const refusal = insertError(error.errorResponse);
       return { findings: refusal.finding, error: refusal };
     }
@@ -77,7 +72,7 @@ export class NumberedInsert implements PlantInsert {
   #startSession(): void {
     numbers += 1;
     this.#number = Long.fromNumber(numbers);
-    this.#session = this.#db.client.startSession();
+    this.#session = this.#collection.db.client.startSession();
   }
 
   end(): void {

@@ -19,7 +19,7 @@ import { Warnings } from './warnings.js';
 export class PostgresqlPlantDatabase implements PlantDatabase {
   readonly place: string;
   readonly maxTogether = 1_000;
-  readonly limits = { first: 6, later: 4 };
+  readonly limits = { usual: 6, aside: 4 };
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
   readonly #warnings: Warnings;
@@ -30,7 +30,7 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   constructor(connectionString: string, observe: StoreObserver = () => undefined) {
     const { host, port, user } = new Client(connectionString);
     this.place = `the database at ${host}:${port}`;
-    this.#connections = new Connections(connectionString, this.limits.first + this.limits.later);
+    this.#connections = new Connections(connectionString, this.limits.usual + this.limits.aside);
     this.#warnings = new Warnings(user, observe);
     this.#table = new ExaminedTable(this.#warnings);
     this.#inserts = new Inserts(this.#connections, this.#table);

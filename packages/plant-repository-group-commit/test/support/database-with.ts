@@ -13,7 +13,7 @@ import type {
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { first: 20, later: 60 };
+export const LIMITS = { usual: 20, aside: 60 };
 
 const never = new Promise<never>(() => undefined);
 

@@ -7,7 +7,7 @@ import {
 import { type Event, settled, type World } from '@plant-store/explorer';
 import type { GroupCommit } from '../../src/group-commit.js';
 import type { Sent } from '../../src/lost-replies.js';
-import type { AttemptLimits, PlantBatch } from '../../src/plant-database.js';
+import type { BatchLimits, PlantBatch } from '../../src/plant-database.js';
 import { AVAILABLE, databaseWith, groupCommitWith } from './database-with.js';
 import { ExploredAttempt, newWatch, type Watch } from './explored-attempt.js';
 import { condition, ExploredServer, type Happening } from './explored-server.js';
@@ -28,7 +28,7 @@ export interface PlannedAdd {
 /** What happens in a world, apart from the surprises of its database. */
 export interface WorldPlan {
   readonly adds: readonly PlannedAdd[];
-  readonly limits?: AttemptLimits;
+  readonly limits?: BatchLimits;
   /** Whether the server recognises what an insert has written before. */
   readonly isRepeatable?: false;
   /** Whether a second attempt waits for a connection while the first is open. */
@@ -39,7 +39,7 @@ export interface WorldPlan {
   readonly revokes?: true;
 }
 
-const LIMITS = { first: 2, later: 2 };
+const LIMITS = { usual: 2, aside: 2 };
 
 /** How long an attempt waits for a connection. */
 const CONNECTED_MS = 120;
@@ -271,9 +271,9 @@ export class ExploredWorld implements World {
     return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
   }
 
-  #expectFewOpen(instance: number, { first, later }: AttemptLimits): void {
+  #expectFewOpen(instance: number, { usual, aside }: BatchLimits): void {
     const open = this.#attempts.filter((it) => it.call.instance === instance && it.isOpen).length;
-    if (open > first + later) this.violation ??= `${open} attempts are open`;
+    if (open > 2 * (usual + aside)) this.violation ??= `${open} attempts are open`;
   }
 
   #expectTrueAtEnd(add: Add): void {
