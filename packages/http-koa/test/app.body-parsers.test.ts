@@ -47,7 +47,7 @@ describe('A body parser in front of the routes', () => {
   }
 
   for (const [name, app] of Object.entries(harmless)) {
-    it(`may leave the body alone: ${name}`, async () => {
+    it(`that leaves the body alone has no effect: ${name}`, async () => {
       const url = `${await embedding.serve(app())}/plants`;
       expect((await create(url)).status).to.equal(200);
       expect(await createSlowly(url, '{"id":9007199254740992,"name":""}')).to.equal(200);

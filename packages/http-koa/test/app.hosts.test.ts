@@ -68,8 +68,8 @@ const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
   '@codegenie/serverless-express': (app) => throughLambda(configure({ app: app as never })),
   'light-my-request': (app) => async (payload, headers) => {
     const dispatch = app.callback() as Parameters<typeof inject>[0];
-    const it = await inject(dispatch, { method: 'POST', url: '/plants', headers, payload });
-    return { status: it.statusCode, headers: it.headers, body: it.payload };
+    const response = await inject(dispatch, { method: 'POST', url: '/plants', headers, payload });
+    return { status: response.statusCode, headers: response.headers, body: response.payload };
   },
   'HTTP/2': overHttp2,
 };
@@ -89,7 +89,7 @@ describe('A host', () => {
       }
     });
 
-    it(`stores nothing after its time limit has responded: ${name}`, async () => {
+    it(`prevents the write if its time limit responds first: ${name}`, async () => {
       const late = verifyingLate(embedding.dependencies);
       const app = new Koa().use(timeLimit(late.waiting)).use(plantStoreRoutes(late.dependencies));
       app.silent = true;
@@ -114,7 +114,7 @@ describe('A host', () => {
     expect((await overHttp2(app)(`${body} `, AUTHORIZED)).status).to.equal(400);
   });
 
-  it('stores nothing after its response, even where `headersSent` stays false (@fastify/express)', async () => {
+  it('prevents the write if it responds first, even if `headersSent` stays false (@fastify/express)', async () => {
     const late = verifyingLate(embedding.dependencies);
     const serve = createApp(late.dependencies).callback();
     const server = createHttpServer((request, response) => {
@@ -140,7 +140,7 @@ describe('A host', () => {
       createApp({ ...embedding.dependencies, ready }),
     ]) {
       app.on('error', (error, ctx) => emitted.push([error, ctx.path]));
-      const url = await embedding.serve(app, false);
+      const url = await embedding.serveOnNode(app);
       expect(await errorOf(await fetch(`${url}/readyz`))).to.equal(5000);
       expect((await create(`${url}/plants`, '{')).status).to.equal(400);
       expect(emitted.splice(0)).to.deep.equal([[bug, '/readyz']]);
@@ -158,7 +158,7 @@ describe('A host', () => {
     const begun = () => socket.destroy();
     const app = createApp({ ...embedding.dependencies, observer: { ...observer, begun } });
     app.silent = true;
-    socket.connect(Number(new URL(await embedding.serve(app, false)).port), '127.0.0.1');
+    socket.connect(Number(new URL(await embedding.serveOnNode(app)).port), '127.0.0.1');
     socket.write(rawCreate('{"id":1,"name":"Monstera"}').slice(0, -1));
     while (embedding.ended.length === 0) await new Promise(setImmediate);
     expect(embedding.ended[0]).to.include({ status: 499, error: 4000 });

@@ -36,13 +36,13 @@ describe("A host's middleware", () => {
   async function served(
     before: readonly Middleware[],
     changed: Partial<AppDependencies> = {},
-    own = true,
+    serve: 'serve' | 'serveOnNode' = 'serve',
   ): Promise<string> {
     const app = new Koa();
     app.silent = true;
     for (const middleware of before) app.use(middleware);
     app.use(plantStoreRoutes({ ...embedding.dependencies, ...changed }));
-    return `${await embedding.serve(app, own)}/plants`;
+    return `${await embedding[serve](app)}/plants`;
   }
 
   async function expectHeaders(url: string): Promise<void> {
@@ -96,7 +96,7 @@ describe("A host's middleware", () => {
         const url = await served(
           [...before, timeLimit(reading.given)],
           { admit: reading.give, observer: { ...observer, ended: ended.give } },
-          false,
+          'serveOnNode',
         );
         const headers = { ...AUTHORIZED, 'content-length': MONSTERA.length };
         const client = request(url, { method: 'POST', headers });
@@ -138,7 +138,7 @@ describe("A host's middleware", () => {
       return next();
     });
     app.use(plantStoreRoutes(embedding.dependencies));
-    expect((await create(`${await embedding.serve(app, false)}/plants`)).status).to.equal(408);
+    expect((await create(`${await embedding.serveOnNode(app)}/plants`)).status).to.equal(408);
     expect(embedding.ended.map(({ error }) => error)).to.deep.equal([4080]);
     expect([errors, embedding.failed, [...embedding.plants]]).to.deep.equal([[], [], []]);
   });
@@ -155,7 +155,7 @@ describe("A host's middleware", () => {
       const app = new Koa();
       for (const middleware of around) app.use(middleware);
       app.use(plantStoreRoutes(embedding.dependencies)).use(mine);
-      const url = await embedding.serve(app, false);
+      const url = await embedding.serveOnNode(app);
       await embedding.expectPlantStore(fetching(`${url}/plants`));
       await expectHeaders(`${url}/plants`);
       for (const path of ['/', '/plants/', '/Plants', '/elsewhere']) {
@@ -165,7 +165,7 @@ describe("A host's middleware", () => {
 
     it('can mount the routes below a path', async () => {
       const app = new Koa().use(mount('/nursery', plantStoreRoutes(embedding.dependencies)));
-      const url = await embedding.serve(app, false);
+      const url = await embedding.serveOnNode(app);
       await embedding.expectPlantStore(fetching(`${url}/nursery/plants`));
       expect((await create(`${url}/plants`)).status).to.equal(404);
     });
@@ -175,7 +175,7 @@ describe("A host's middleware", () => {
         .get('/nursery/mine', mine)
         .use('/nursery', plantStoreRoutes(embedding.dependencies));
       const app = new Koa().use(router.routes()).use(router.allowedMethods());
-      const url = await embedding.serve(app, false);
+      const url = await embedding.serveOnNode(app);
       await embedding.expectPlantStore(fetching(`${url}/green/nursery/plants`));
       expect((await fetch(`${url}/green/nursery/livez`)).status).to.equal(200);
       expect((await fetch(`${url}/green/nursery/mine`)).status).to.equal(200);
@@ -184,7 +184,7 @@ describe("A host's middleware", () => {
     it('does not change the methods in `Allow`, even as a router', async () => {
       const router = new Router().all('/plants', (_, next) => next());
       const app = new Koa().use(router.routes()).use(plantStoreRoutes(embedding.dependencies));
-      const url = await embedding.serve(app, false);
+      const url = await embedding.serveOnNode(app);
       const refused = await fetch(`${url}/plants`, { method: 'PUT' });
       expect([refused.status, refused.headers.get('Allow')]).to.deep.equal([405, 'POST']);
     });

@@ -45,7 +45,7 @@ describe('The application', () => {
   const verifying = (verify: TokenVerifier['verify']) =>
     adding(async () => undefined, { ...tokenVerifier, verify });
 
-  it('asks `admit` after the token and the permission, before reading the body', async () => {
+  it('calls `admit` after checking token and permission, before reading the body', async () => {
     const asked: string[] = [];
     const admit: Admit = ({ name }) => {
       asked.push(name);
@@ -104,7 +104,7 @@ describe('The application', () => {
     ['admit', coded, 500, 5000],
   ] as const;
   for (const [port, cause, status, error] of outcomes) {
-    it(`answers a ${cause.name} from \`${port}\` with ${error}, and reports service faults once`, async () => {
+    it(`answers ${cause.name} from \`${port}\` with ${error}, and reports service faults once`, async () => {
       const reject = () => Promise.reject(cause);
       const ports = { add: adding(reject), verify: verifying(reject), admit: { admit: reject } };
       const { send } = await start(ports[port]);

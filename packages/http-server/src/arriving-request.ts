@@ -1,7 +1,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { RequestError } from './request-error.js';
 
-/** A stream uses about 500 bytes of memory per chunk, even for a chunk of one byte, so smaller chunks are joined. */
+/** Smaller chunks are joined, because a stream keeps several objects for each, even for a single byte. */
 const SMALL_CHUNK = 256;
 const JOINED_BYTES = 1024;
 
@@ -52,7 +52,7 @@ export class ArrivingRequest extends IncomingMessage {
     const isFirst = joined.length === this.#joinedLength;
     const room = isFirst ? Buffer.alloc(JOINED_BYTES) : joined;
     if (isFirst) room.set(joined);
-    // Deno's chunks are no `Buffer`, and have no `copy`.
+    // Deno's chunks are `Uint8Array`s, which have no `copy`.
     room.set(chunk, this.#joinedLength);
     this.#joined = room;
   }

@@ -12,7 +12,7 @@ const MAX_WAITING = 250;
 /** While more than this wait on all connections, each may have only a few. */
 const MAX_WAITING_ON_ALL = 1000;
 const FEW = 10;
-/** A waiting request takes 2 KB of memory, and as much again for this many headers: then it weighs 2, and so on. */
+/** This many headers take as much memory as a waiting request without any, so they add 1 to its weight. */
 const HEADERS_OF_ONE = 50;
 
 /** Bounds the memory of the requests that wait for earlier responses, on all connections of a server. */
@@ -63,8 +63,8 @@ export class Connection {
 
   /**
    * Adds the response to a request that was read. Resolves after all earlier responses and this turn of the event loop
-   * (`EventLoopTurn`); the request may begin if the connection is still open. Node.js closes no response behind the first,
-   * so after a close, the next request resumes, and those behind it are left to the garbage collector.
+   * (`EventLoopTurn`); the request may begin if the connection is still open. After a close,
+   * Node.js emits `close` only for the first response, so only the next request resumes; the garbage collector takes the rest.
    */
   enqueue(response: LingeringResponse): Promise<void> {
     const earlier = this.#lastOwed;
@@ -134,7 +134,7 @@ export class Connection {
     this.#countWaiting(weight);
     if (this.#waitingWeight > this.#shared.waitingOnAll.maxOnEach) return this.#cutOff();
     await whenSent(earlier);
-    // Once it has closed, none is counted any more.
+    // After it has closed, nothing is counted.
     if (this.isOpen) this.#countWaiting(-weight);
     await this.#shared.turn.whenOver();
   }
@@ -145,8 +145,8 @@ export class Connection {
   }
 
   /**
-   * Closes immediately. Node.js creates objects for every request it has already read, up to 5 MB in total, and keeps them until
-   * the end of this turn of the event loop. So no other connection is read in this turn.
+   * Closes immediately. Node.js keeps objects for every request it has already read until the end of this turn of the event
+   * loop, so no other connection is read in this turn.
    */
   #cutOff(): void {
     this.#socket.destroy();

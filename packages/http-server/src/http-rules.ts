@@ -4,14 +4,14 @@ import { RequestError } from './request-error.js';
 /** A list that contains `upgrade` (RFC 9110 section 7.8). */
 const UPGRADE = /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i;
 
-/** Returns whether a request offers an upgrade. Node.js's parser looks for the option in `Proxy-Connection`, too. */
-export function offersUpgrade({ headers }: IncomingMessage): boolean {
+/** Returns whether a request asks for an upgrade. Node.js's parser reads the option even from `Proxy-Connection`. */
+export function requestsUpgrade({ headers }: IncomingMessage): boolean {
   if (!headers.upgrade) return false;
   const { connection = '', 'proxy-connection': proxyConnection = '' } = headers;
   return UPGRADE.test(connection) || UPGRADE.test(`${proxyConnection}`);
 }
 
-/** The maximum number of headers in a request. Node.js's limit of 16 KiB ignores separators: 60 KB of short headers would use 400 KiB. */
+/** The maximum number of headers in a request. Node.js's limit of 16 KiB ignores separators, so short headers could use many times as much. */
 export const MAX_HEADERS = 1000;
 
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */

@@ -9,7 +9,7 @@ import { ArrivingRequest } from './arriving-request.js';
 import { Connection, WaitingWeight } from './connection.js';
 import { drain } from './drain.js';
 import { EventLoopTurn } from './event-loop-turn.js';
-import { checkHttp, expectsContinue, MAX_HEADERS, offersUpgrade } from './http-rules.js';
+import { checkHttp, expectsContinue, MAX_HEADERS, requestsUpgrade } from './http-rules.js';
 import { LingeringResponse } from './lingering-response.js';
 import { plainRefusal, type Refusal, sendRefusal, textOf } from './refusal.js';
 import type { RequestError } from './request-error.js';
@@ -87,8 +87,8 @@ export function createServer(
     const connection = connections.get(request.socket);
     // Node.js parses whatever it has read before a connection is closed.
     if (!connection?.isOpen) return;
-    // Node.js drops what it has read after an offer, so the position of the next request is unknown.
-    if (isStopping || offersUpgrade(request)) connection.closeAfter(response);
+    // Node.js drops what it has read after an upgrade request, so the position of the next request is unknown.
+    if (isStopping || requestsUpgrade(request)) connection.closeAfter(response);
     await connection.enqueue(response);
     if (!connection.isOpen) return;
     try {

@@ -35,7 +35,7 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(read).to.have.length.below(30);
   });
 
-  it("is joined even if it arrives as Deno's bytes, which are no Buffer", async () => {
+  it("is joined even if it arrives as Deno's bytes, which are not a Buffer", async () => {
     for (const byte of BYTES) request.push(new Uint8Array(byte) as Buffer);
     request.push(null);
     expect(Buffer.concat(await request.toArray())).to.deep.equal(BODY);

@@ -36,8 +36,8 @@ describe('Every request', () => {
   }
 
   const deliveries: Record<string, [clients: number, each: number]> = {
-    'among many together': [CLIENTS, 1],
-    'behind earlier responses': [1, CLIENTS],
+    'among many concurrent ones': [CLIENTS, 1],
+    'after earlier responses': [1, CLIENTS],
   };
   for (const [where, [clients, each]] of Object.entries(deliveries)) {
     it(`runs in its own asynchronous context ${where}`, async () => {
@@ -55,7 +55,7 @@ describe('Every request', () => {
     });
   }
 
-  it('of one turn of the event loop runs before the first response', async () => {
+  it('that arrives in the same turn of the event loop runs before the first response', async () => {
     const events: string[] = [];
     const work = async () => void events.push(`after ${handled.length}`);
     const { sockets, handled } = await startTraced(3, work);

@@ -15,7 +15,7 @@ import {
   useLoopback,
 } from './support/loopback.js';
 
-/** Node.js reads at most this many bytes at once. */
+/** Node.js reads at most this many bytes in one go. */
 const CHUNK = 65_536;
 
 const FAST = get('/');
@@ -101,7 +101,7 @@ describe('A client', () => {
       return clients;
     }
 
-    it('is served with ten of its own', async () => {
+    it('is served while at most ten of its own wait', async () => {
       const { ready, socket, others } = await startBusy();
       const served = Promise.all([
         responded(socket, 11),
@@ -113,10 +113,13 @@ describe('A client', () => {
     });
 
     for (const [what, requests] of [
-      ['more of its own', SLOW.repeat(12)],
-      ['one that has many headers', SLOW + SLOW.replace('Host', `${'a:\r\n'.repeat(500)}Host`)],
+      ['more of its own wait', SLOW.repeat(12)],
+      [
+        'one of its own has many headers',
+        SLOW + SLOW.replace('Host', `${'a:\r\n'.repeat(500)}Host`),
+      ],
     ] as const) {
-      it(`is cut off with ${what}`, async () => {
+      it(`is cut off when ${what}`, async () => {
         const { socket, accepted } = await startBusy();
         socket.write(requests);
         await once(accepted, 'close');
@@ -197,7 +200,7 @@ describe('A client', () => {
     expect(accepted.bytesRead).to.be.below(2 * SLOW.length);
   });
 
-  it('is refused and reported once, with the cause', async () => {
+  it('that breaks a rule or a time limit is refused and reported once, with the cause', async () => {
     for (const [code, sent] of [
       ['HPE_INVALID_METHOD', 'GARBAGE\r\n\r\n'],
       ['ERR_HTTP_REQUEST_TIMEOUT', 'GET / HTTP/1.1\r\n'],
@@ -237,7 +240,7 @@ describe('A client', () => {
     expect(broken).to.have.nested.property('cause.code', 'ERR_HTTP_REQUEST_TIMEOUT');
   });
 
-  it('that still sends its body gets a response that ends with a callback alone', async () => {
+  it('that still sends its body gets a response that a callback alone has ended', async () => {
     const ended = signal();
     const { socket } = await start((_, response) => response.end(ended.give));
     socket.write(post('Content-Length: 9', '{'));

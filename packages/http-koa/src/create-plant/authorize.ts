@@ -9,7 +9,7 @@ import type { RequestState } from '../request/observe.js';
  */
 export type Admit = (client: Client) => void | Promise<void>;
 
-/** Lets pass only clients whose token permits to create plants. They are admitted before their body is read. */
+/** Refuses clients whose token does not permit creating plants, and admits the others before their body is read. */
 export function authorize(createPlant: CreatePlant, admit: Admit | undefined): Middleware {
   return async function authorized(ctx, next) {
     const creator = await createPlant.authorize(bearerToken(ctx.req));

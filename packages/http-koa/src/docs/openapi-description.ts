@@ -37,8 +37,8 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 /**
  * Returns the OpenAPI description of the service. It contains docs/specification.md unchanged, and every failure from the
- * table of failures. The version is of the specification, not of the build. In OpenAPI 3.0, the only version that importers
- * such as those of Amazon API Gateway, Azure API Management and WSO2 accept; every newer tool reads it, too.
+ * table of failures. The version is of the specification, not of the build. The format is OpenAPI 3.0, the only one that
+ * importers such as those of Amazon API Gateway, Azure API Management and WSO2 accept.
  */
 export function openApiDescription(options: DescriptionOptions = {}) {
   const { build } = options;
@@ -78,7 +78,7 @@ function serverOf({
   };
 }
 
-/** Below 2^53: tools that show or send the first example often read numbers as doubles. */
+/** Below 2^53, because tools that show or send the first example often read numbers as doubles. */
 const EXAMPLE_ID = 7_301_846_255_019_362;
 
 /** Above 2^53, but exact as a double. */

@@ -38,7 +38,7 @@ export function refusedClientOf(cause: unknown): string | undefined {
   return cause instanceof PermissionDeniedError ? cause.client?.name : undefined;
 }
 
-/** Returns the code of the parser's error that made a request fail; `undefined` when another error did. */
+/** Returns the code of the parser's error that made a request fail; `undefined` for any other error. */
 export function parserErrorOf(error: unknown): string | undefined {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';

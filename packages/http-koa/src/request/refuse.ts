@@ -11,7 +11,7 @@ export interface Refused {
   readonly body: string;
 }
 
-/** Returns the option `refuse` for `@plant-store/http-server`: the usual form of a failure, reported to the observer. */
+/** Returns the option `refuse` for `@plant-store/http-server`: the usual format of a failure, reported to the observer. */
 export function refuseWith(
   observer?: HttpObserver,
 ): (cause: unknown, request: IncomingMessage) => Refused {

@@ -4,7 +4,7 @@ import type { HttpObserver } from './http-observer.js';
 import type { RequestState } from './observe.js';
 
 /**
- * Responds to every error of the middleware behind it. Failures of the service are reported to the observer, and emitted as
+ * Responds to every error of the middleware after it. Failures of the service are reported to the observer, and emitted as
  * `error` on the application.
  */
 export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Middleware {
@@ -26,7 +26,7 @@ export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Middl
   };
 }
 
-/** Responds with a failure. Every response but a 2xx or 304 has this form. Source: docs/specification.md, "Error". */
+/** Responds with a failure. Every response but a 2xx or 304 has this format. Source: docs/specification.md, "Error". */
 export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failure: Failure): void {
   const { status, error, message, challenge, retryAfter, allow } = failure;
   ctx.status = status;

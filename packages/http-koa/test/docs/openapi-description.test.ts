@@ -111,7 +111,7 @@ describe('The OpenAPI description', () => {
     expect(printed.info).not.to.have.property('x-build');
   });
 
-  it('adds no path, method or parameter', () => {
+  it('adds no path, method or parameter to the specification', () => {
     const described = operations.map(({ name, parameters = [] }) => [
       name,
       parameters.map((parameter) => parameter.name),
@@ -158,7 +158,7 @@ describe('The OpenAPI description', () => {
     for (const id of ids) expect(text).to.include(`"id": ${BigInt(id)},`);
   });
 
-  it('is valid OpenAPI 3.0, which importers of gateways need, and its references lead somewhere', async () => {
+  it('is valid OpenAPI 3.0, which gateways import, and its references resolve', async () => {
     const validator = new Validator();
     const { valid, errors } = await validator.validate(printed);
     expect(valid, JSON.stringify(errors)).to.equal(true);

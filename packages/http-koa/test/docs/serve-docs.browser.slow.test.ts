@@ -63,7 +63,7 @@ describe('The docs page in Chromium', function () {
     expect(`${complaints.splice(0)}`).to.include('401');
   });
 
-  it("sends the example with the entered token and this visitor's own id", async () => {
+  it('sends the example with the entered token and an id for this visitor', async () => {
     await page.getByLabel('Access token', { exact: true }).fill(TOKEN);
     const shown = await createPlant(page).locator('textarea.body-param__text').inputValue();
     const sent = page.waitForRequest(`${origin}/store/plants`);

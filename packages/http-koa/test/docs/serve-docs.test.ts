@@ -88,9 +88,9 @@ describe('The docs', () => {
     });
   }
 
-  it('send a 304 in an application of your own, too', async () => {
+  it('send a 304 even in an application of your own', async () => {
     const app = new Koa().use(plantStoreRoutes(embedding.dependencies));
-    origin = await embedding.serve(app, false);
+    origin = await embedding.serveOnNode(app);
     const { etag = '' } = (await get('/docs')).fields;
     const again = { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' };
     const { status, fields } = await get('/docs', again);
@@ -101,7 +101,7 @@ describe('The docs', () => {
   for (const path of ['/garden/docs', '/garden/docs/']) {
     it(`refer to nothing above a prefix that a proxy strips: ${path}`, async () => {
       const routes = plantStoreRoutes(embedding.dependencies);
-      origin = await embedding.serve(new Koa().use(mount('/garden', routes)), false);
+      origin = await embedding.serveOnNode(new Koa().use(mount('/garden', routes)));
       const page = `${(await get(path)).bytes}`;
       const code = [];
       for (const file of ['docs.js', 'docs.css']) {

@@ -21,7 +21,7 @@ describe('The failures', () => {
     expect(codes.filter((code) => !(code in failures))).to.deep.equal(['UNREADABLE_PLANT']);
   });
 
-  it('have the numbers of the failures of a create', () => {
+  it('share the numbers of an import for a failed create', () => {
     const { TOO_LARGE, ...others } = failuresOfCreate('the body');
     expect(failures.BODY_TOO_LARGE.error).to.equal(TOO_LARGE.error);
     for (const [code, { error }] of Object.entries(others)) {
@@ -29,7 +29,7 @@ describe('The failures', () => {
     }
   });
 
-  it('are reported if the service caused them; temporary ones carry `Retry-After: 1`', () => {
+  it('are reported if the service caused them, with `Retry-After: 1` if temporary', () => {
     const all = Object.entries<Failure>(failures);
     expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
       'INTERNAL',

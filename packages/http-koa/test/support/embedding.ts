@@ -57,12 +57,15 @@ export class Embedding {
     return { app, server, url: await this.listen(server) };
   }
 
-  /** Serves an application on a server of `createServer`, or on one of Node.js. */
-  async serve(app: Pick<Koa, 'callback'>, own = true): Promise<string> {
+  /** Serves an application on a server of `createServer`. */
+  serve(app: Pick<Koa, 'callback'>): Promise<string> {
     const { observer } = this.dependencies;
-    const handle = app.callback();
-    const refuse = refuseWith(observer);
-    return this.listen(own ? createServer(handle, { refuse }) : createHttpServer(handle));
+    return this.listen(createServer(app.callback(), { refuse: refuseWith(observer) }));
+  }
+
+  /** Serves an application on a server of Node.js. */
+  serveOnNode(app: Pick<Koa, 'callback'>): Promise<string> {
+    return this.listen(createHttpServer(app.callback()));
   }
 
   /** Makes a server listen on a free port. */
@@ -81,7 +84,7 @@ export class Embedding {
     for (const close of this.#closing.splice(0).reverse()) await close();
   }
 
-  /** Checks exact ids, the form of a failure, and that the body is read as it was sent, up to the limit by default. */
+  /** Checks exact ids, the format of a failure, and that the body is read as it was sent, up to the limit by default. */
   async expectPlantStore(send: Send): Promise<void> {
     const created = await send(MONSTERA.padEnd(16_384), AUTHORIZED);
     expect([created.status, created.body]).to.deep.equal([200, '{"name":"Monstera"}']);
@@ -174,7 +177,7 @@ export function rawCreate(body: string): string {
   ].join('\r\n');
 }
 
-/** Checks the form of a failure, and resolves with its number. */
+/** Checks the format of a failure, and resolves with its number. */
 export async function errorOf(response: Response): Promise<number> {
   expect(response.headers.get('Content-Type')).to.equal('application/json; charset=utf-8');
   const { error, message, ...rest } = (await response.json()) as Record<string, unknown>;
