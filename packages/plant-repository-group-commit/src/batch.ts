@@ -73,7 +73,7 @@ export class Batch {
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#errorReplies - 1));
   }
 
-  /** It is not sent any more: an attempt that waits for a connection sends nothing. */
+  /** Ends it: an attempt that still waits for a connection sends nothing. */
   forget(): void {
     this.#isForgotten = true;
     this.insert.end();

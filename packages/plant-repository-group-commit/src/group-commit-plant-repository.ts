@@ -86,7 +86,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new StoreUnavailableError('the database is closed');
+    if (this.#closed) throw new StoreUnavailableError('the store is closed');
   }
 
   /** Retries until `end` aborts, which is safe because reading changes nothing. */

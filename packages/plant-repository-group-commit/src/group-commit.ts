@@ -15,7 +15,7 @@ const SENT_AFTER_CLOSE_MS = 1_000;
 const START_INTERVAL_MS = 100;
 
 const NOT_STORED = 'the plant was not stored';
-const CLOSED = 'the database is closed';
+const CLOSED = 'the store is closed';
 
 export interface GroupCommitOptions {
   readonly database: PlantDatabase;

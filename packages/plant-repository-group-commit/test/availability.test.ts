@@ -94,7 +94,7 @@ describe('The availability of a database', () => {
     ['slow checks', 1_400, undefined],
     ['frequent calls of `ready`', 0, 100],
   ] as const) {
-    it(`counts ten seconds of responses, not ten checks: ${checks}`, async () => {
+    it(`counts ten seconds of responses rather than ten checks: ${checks}`, async () => {
       check = () => (checkMs > 0 ? time.wait(checkMs) : Promise.resolve());
       open();
       for (let at = 1; askedMs && at < 13_000; at += askedMs) {
@@ -105,7 +105,7 @@ describe('The availability of a database', () => {
     });
   }
 
-  it('is checked every second, and reported at a change only', async () => {
+  it('is checked every second, and reported only when it changes', async () => {
     open();
     time.after(1_500, () => fail(slow));
     time.after(3_500, () => (check = async () => undefined));
@@ -151,7 +151,7 @@ describe('The availability of a database', () => {
     });
   }
 
-  it('is reported when the problem becomes another, and when it has ended', async () => {
+  it('is reported when the problem changes, and when it ends', async () => {
     fail(lost);
     open();
     for (const next of [view, lost, undefined]) {
@@ -167,7 +167,7 @@ describe('The availability of a database', () => {
     expect(availability.wasReached).to.equal(true);
   });
 
-  it('is reported again, once, when a silent server shows the reason', async () => {
+  it('is reported once more when a silent server shows the reason', async () => {
     const ended: number[] = [];
     check = (signal) =>
       new Promise((_, reject) => {

@@ -53,7 +53,7 @@ describe('A group commit repository', () => {
     ['never ends', () => never],
     ['fails', () => Promise.reject(lost)],
   ] as const) {
-    it(`leaves no timer behind when the close of its database ${what}`, async () => {
+    it(`leaves no timer if closing its database ${what}`, async () => {
       await Promise.resolve();
       const running = timers();
       const stored: string[] = [];
@@ -129,7 +129,7 @@ describe('A group commit repository', () => {
       { code: 'UNREADABLE_PLANT', message: invalid },
     ],
   ] as const) {
-    it(`does not reread a page after ${what}`, async () => {
+    it(`does not read a page again after ${what}`, async () => {
       const limits = openWith(page);
       await rejects(repository.read({ limit: 5 }, 60_000), expected);
       expect(limits).to.deep.equal([5]);
@@ -147,7 +147,7 @@ describe('A group commit repository', () => {
   it('is not ready when it is closed before a check has ended', async () => {
     const check = unsettled<void>();
     open({ check: () => check.promise });
-    const asked = rejects(repository.ready(), { message: 'the database is closed' });
+    const asked = rejects(repository.ready(), { message: 'the store is closed' });
     const closed = repository.close();
     check.resolve();
     await Promise.all([asked, closed]);

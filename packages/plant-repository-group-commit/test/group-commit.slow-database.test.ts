@@ -169,7 +169,7 @@ describe('A slow database', function () {
     });
   }
 
-  it('without a shard stores all other plants at 10 lost a second', async () => {
+  it('without a shard stores all other plants while 10 a second are lost', async () => {
     loseShard('silent');
     const arrive = (everyMs: number, parity: number) => {
       for (let at = 1; at < 40_000; at += everyMs) {
@@ -182,7 +182,7 @@ describe('A slow database', function () {
     expect(failures).to.have.length(400);
   });
 
-  it('has no more inserts in flight than its limits permit', async () => {
+  it('never gets more inserts in flight than its limits permit', async () => {
     const limits = { usual: 6, aside: 4 };
     slow.lostShard = 'silent';
     plants = openWith({ ...slow.database, limits });

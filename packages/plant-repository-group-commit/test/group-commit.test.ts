@@ -52,7 +52,7 @@ async function openBusy() {
 }
 
 describe('Batches', () => {
-  it('have all plants that are added in one event loop turn', async () => {
+  it('contain all plants that were added in one turn of the event loop', async () => {
     const { fake, add } = open();
     // Callbacks of the same turn, as of several connections.
     for (const id of [1n, 2n, 3n]) setImmediate(() => void add(id));
@@ -61,7 +61,7 @@ describe('Batches', () => {
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('have at most 1,000 plants and 4 MiB', async () => {
+  it('contain at most 1,000 plants and 4 MiB', async () => {
     const { fake, plants } = open();
     const names = Array.from({ length: 2_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
     for (const [id, name] of names.entries()) void plants.add(plant(BigInt(id), name), LIMIT_MS);
@@ -69,7 +69,7 @@ describe('Batches', () => {
     expect(fake.inserts.map(({ ids }) => ids.length)).to.deep.equal([3, 3, 1_000, 994]);
   });
 
-  it('wait until they have half as many plants as those in flight', async () => {
+  it('wait until they contain half as many plants as those in flight', async () => {
     // Four plants are in flight: one alone, then three.
     const { fake, add } = await openBusy();
     void add(1n);
@@ -95,7 +95,7 @@ describe('Batches', () => {
     expect((await fake.insert(4)).ids).to.deep.equal([6n, 7n, 8n, 9n, 10n]);
   });
 
-  it('start after 100 ms while those in flight take long', async () => {
+  it('start after 100 ms if those in flight take longer', async () => {
     const { fake, clock, add, underWay, settled } = await openBusy();
     const small = async () => {
       expect([(await fake.insert(2)).ids, clock.now()]).to.deep.equal([[1n], 100]);
@@ -106,7 +106,7 @@ describe('Batches', () => {
     await settled(...underWay, add(1n), small());
   });
 
-  it('have the time of their last plant, and are reported', async () => {
+  it('may take until the deadline of their last plant, and are reported', async () => {
     const { fake, clock, events, add, settled } = open();
     const failure = new Error('connection lost');
     clock.after(30, () => fake.inserts[0]?.fail(failure));
@@ -149,7 +149,7 @@ describe('A plant that is inserted again', () => {
 });
 
 describe('A time limit', () => {
-  it('counts a reply that has arrived while the process stalled', async () => {
+  it('does not expire a plant whose reply arrived while the process stalled', async () => {
     const { fake, clock, add, settled } = open();
     const adding = add(1n, SHORT_LIMIT_MS);
     clock.after(SHORT_LIMIT_MS, () => fake.inserts[0]?.reply());
@@ -169,7 +169,7 @@ describe('A time limit', () => {
     await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
   });
 
-  it('may end before the limit of an earlier plant', async () => {
+  it('may end before that of an earlier plant', async () => {
     const { clock, add, settled } = open();
     const first = rejects(add(1n));
     const second = rejects(add(2n, SHORT_LIMIT_MS)).then(() => {
@@ -180,7 +180,7 @@ describe('A time limit', () => {
 });
 
 describe('A group commit', () => {
-  it('has no timer when it is closed, although inserts took long', async () => {
+  it('leaves no timer when it is closed, even after slow inserts', async () => {
     const { fake, clock, plants, add, settled } = open({
       limits: { usual: 2, aside: 1 },
     });
@@ -194,10 +194,10 @@ describe('A group commit', () => {
     await clock.runOut(0);
   });
 
-  it('takes no more plants once it closes', async () => {
+  it('rejects new plants once it closes', async () => {
     const { fake, plants, add } = open();
     const closing = plants.close();
-    await rejects(add(1n), new StoreUnavailableError('the database is closed'));
+    await rejects(add(1n), new StoreUnavailableError('the store is closed'));
     await closing;
     expect(fake.inserts).to.deep.equal([]);
   });
@@ -219,7 +219,7 @@ describe('A group commit', () => {
     const { fake, clock, plants, add, settled } = open({
       availability: { ...AVAILABLE, wasReached: false, ready: () => first.promise },
     });
-    const message = 'the plant was not stored: the database is closed';
+    const message = 'the plant was not stored: the store is closed';
     const refused = rejects(add(1n), new StoreUnavailableError(message));
     await settled(refused, plants.close());
     first.resolve();
@@ -237,7 +237,7 @@ describe('A group commit', () => {
     expect(await refused).to.equal(1_550);
   });
 
-  it('inserts outside every caller context, and restores each', async () => {
+  it("inserts outside every caller's asynchronous context, and restores each", async () => {
     const context = new AsyncLocalStorage<string>();
     const contexts: unknown[] = [];
     const { fake, add } = open();
@@ -256,7 +256,7 @@ describe('A group commit', () => {
     expect(contexts).to.deep.equal([undefined]);
   });
 
-  it('inserts plants that could not be sent before others that wait', async () => {
+  it('inserts plants that could not be sent ahead of others that wait', async () => {
     const sizes: number[] = [];
     const failures = [new Error('no server')];
     const { clock, add, settled } = open({
@@ -321,7 +321,7 @@ describe('A plant that is added', () => {
     expect(events.map(({ type }) => type)).not.to.include('plant refused');
   });
 
-  it('is refused at once if database, size or time rule it out', async () => {
+  it('is rejected immediately if the database, its size or its time limit rules it out', async () => {
     const addError = new StoreUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, addError } });
     await rejects(add(1n), { message: `the plant was not stored: ${addError.message}` });
@@ -333,7 +333,7 @@ describe('A plant that is added', () => {
     expect((await small.fake.insert(0)).ids).to.deep.equal([1n]);
   });
 
-  it('waits, and is not sent, until the database was reached', async () => {
+  it('waits unsent until the database is reached', async () => {
     const results = [() => Promise.reject(new Error('no server')), async () => undefined];
     const ready = () => (results.shift() ?? expect.fail('it was reached'))();
     const { fake, add, settled } = open({
@@ -411,7 +411,7 @@ describe('A batch', () => {
     );
   });
 
-  it('without a reply names that as the reason', async () => {
+  it('without a reply gives its plants that as the reason', async () => {
     const { add, settled } = open();
     await settled(
       rejects(add(1n), (error: Error) => {
@@ -436,7 +436,7 @@ describe('A plant', () => {
     expect(sizeOf({ ...plant(1n, 'ü'.repeat(1_000)), tag: '木' })).to.be.within(2_003, 2_203);
   });
 
-  it('has an error that names its fact', async () => {
+  it('is rejected with an error that names the fact', async () => {
     const { fake, add } = open();
     const taken = rejects(add(1n), {
       code: 'PLANT_ID_TAKEN',

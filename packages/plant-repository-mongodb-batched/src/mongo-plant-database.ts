@@ -53,7 +53,7 @@ export class MongoPlantDatabase implements PlantDatabase {
     this.#warnings = new Warnings(databaseName, observe);
     this.#collectionCheck = new CollectionCheck(this.#db, options, this.#warnings);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
-      // A topology that opens or closes knows no server.
+      // A topology that opens or closes does not know any server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
       for (const { type } of topology.servers.values()) if (isKnown(type)) this.#serverType = type;
     });

@@ -10,7 +10,7 @@ import { describeOnMongod } from './support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from './support/open-store.js';
 import { StoreEvents } from './support/store-events.js';
 
-describeOnMongod('The collection', () => {
+describeOnMongod('the collection', () => {
   let client: MongoClient;
   let db: Db;
   let collection: string;
@@ -163,9 +163,13 @@ describeOnMongod('The collection', () => {
   const permissions: readonly [string, () => Document, isEnough: boolean][] = [
     ['insert into the collection', () => on({ db: DATABASE, collection }, 'insert'), true],
     ['insert everywhere', () => on({ db: '', collection: '' }, 'insert'), true],
-    ['every action on every resource', () => on({ anyResource: true }, 'anyAction'), true],
+    ['take every action on every resource', () => on({ anyResource: true }, 'anyAction'), true],
     ['only read', () => on({ db: DATABASE, collection }, 'find'), false],
-    ['insert into another', () => on({ db: DATABASE, collection: 'weeds' }, 'insert'), false],
+    [
+      'insert into another collection',
+      () => on({ db: DATABASE, collection: 'weeds' }, 'insert'),
+      false,
+    ],
     ['insert into another database', () => on({ db: 'park', collection }, 'insert'), false],
     ['do what the server does not report', () => ({}), true],
   ];

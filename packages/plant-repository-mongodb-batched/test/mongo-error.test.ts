@@ -165,7 +165,7 @@ describe('What an error means while no known server accepts writes', () => {
     });
   }
 
-  it('is that the SRV record was not found, without known servers', () => {
+  it('names the SRV record if no server is known', () => {
     const reason = 'the SRV record was not resolved in time';
     const srv = new MongoClient('mongodb+srv://cluster.plants.example/');
     expect(explain(new NoResponseError(), undefined, srv).message).to.equal(reason);
@@ -173,7 +173,7 @@ describe('What an error means while no known server accepts writes', () => {
     expect(explain(found, undefined, srv).message).to.equal(found.message);
   });
 
-  it('is that a tunnel needs a direct connection, if no member has a host of the connection string', () => {
+  it('advises a direct connection if no member has a host of the connection string', () => {
     const topology = topologyOf('ReplicaSetNoPrimary', [['Unknown', coded('ENOTFOUND')]]);
     const tunnel = new MongoClient('mongodb://127.0.0.1:27017/');
     expect(explain(new NoResponseError(), topology, tunnel).message).to.match(
@@ -181,7 +181,7 @@ describe('What an error means while no known server accepts writes', () => {
     );
   });
 
-  it('is as without them for what an administrator must correct', () => {
+  it('does not change for errors that an administrator must fix', () => {
     const topology = topologyOf('Unknown', [['Unknown']]);
     const explained = explain(inHandshake(replied(18)), topology, client);
     expect(explained).to.include({ finding: 'credentials refused', message: WRONG });

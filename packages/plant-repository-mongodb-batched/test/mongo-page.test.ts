@@ -24,7 +24,7 @@ function pageWith(...replies: (Document | Error)[]) {
 }
 
 describe('A page of plants', () => {
-  it('has what was acknowledged before', async () => {
+  it('contains what was acknowledged before', async () => {
     const operationTime = Timestamp.fromNumber(5);
     const { commands, read } = pageWith({ operationTime }, page(monstera));
     expect(await read()).to.deep.equal([{ id: 7n, name: 'Monstera', tag: undefined }]);
@@ -45,7 +45,7 @@ describe('A page of plants', () => {
     expect(commands).to.have.length(1);
   });
 
-  it('has ids that another program stored as an int, a double or a decimal', async () => {
+  it('contains ids that another program stored as an int, a double or a decimal', async () => {
     const decimals = ['1.2E+3', '-4E+2', '5.000', '12000E-1', '0E-3', '9007199254740993'];
     const ids = [7, -1, 2 ** 62, ...decimals.map((it) => Decimal128.fromString(it))];
     const { read } = pageWith({}, page(...ids.map((_id) => ({ ...monstera, _id }))));

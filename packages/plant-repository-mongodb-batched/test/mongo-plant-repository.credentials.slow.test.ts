@@ -12,7 +12,7 @@ import type { StoreEvents } from './support/store-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
-/** The driver opens two connections at once. */
+/** The driver opens two connections together. */
 const LOST_LOG_INS = 2;
 const PASSWORD = 's3cret';
 const WRONG = 'the user name, the password, authSource or the client certificate is wrong';
@@ -21,7 +21,7 @@ const ROLES = [{ role: 'readWrite', db: DATABASE }];
 /** The actions on the collection that two more roles permit. */
 const ACTIONS = { inserter: ['insert'], frugal: ['insert', 'find'] };
 
-describeOnMongod('The credentials of the service', () => {
+describeOnMongod('the credentials of the service', () => {
   let server: MongodServer;
   let network: FaultyNetwork;
   let repository: PlantRepository;
@@ -77,7 +77,7 @@ describeOnMongod('The credentials of the service', () => {
     });
   }
 
-  /** Plants are refused at once for this reason, which was reported once, and nothing is revealed. */
+  /** Plants are refused immediately for this reason, which was reported once, and nothing is revealed. */
   async function expectRefused(why: string): Promise<void> {
     const reason = await errorOf(repository.ready());
     expect(inspect(reason)).to.include(why);
@@ -87,7 +87,7 @@ describeOnMongod('The credentials of the service', () => {
     expect(changes().filter((it) => it === 'refused')).to.have.length(1);
   }
 
-  it('that are wrong from the start are reported once; plants are refused', async () => {
+  it('that are wrong from the start are reported once, and plants are refused', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
     await rejects(add(), StoreUnavailableError);

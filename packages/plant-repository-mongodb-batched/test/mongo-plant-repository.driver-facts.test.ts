@@ -29,7 +29,7 @@ import type { StoreEvents } from './support/store-events.js';
 const LONG_LIMIT_MS = 300_000;
 const NEVER = new AbortController().signal;
 
-describeOnMongod('A plant', () => {
+describeOnMongod('a plant', () => {
   let set: ReplicaSet;
   let collection: string;
   let repository: PlantRepository;
@@ -49,7 +49,7 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  it('is taken if foreign documents hold its id as another numeric type', async () => {
+  it('is taken if a document of another program has its id as another numeric type', async () => {
     const decimals = ['3.0', '4E+2', '1.2E+3'].map((it) => Decimal128.fromString(it));
     const foreign = [1, new Double(2), ...decimals];
     const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
@@ -81,7 +81,7 @@ describeOnMongod('A plant', () => {
     await another.add(plant(2n), LONG_LIMIT_MS);
   });
 
-  it('takes one insert with a number and a time limit, and nothing else on conflict', async () => {
+  it('takes one insert with a number and a time limit, even on conflict', async () => {
     const weakened = `${set.uri}&readPreference=secondary&retryWrites=true`;
     ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);
@@ -118,7 +118,7 @@ describeOnMongod('A plant', () => {
     expect(events.of('plant refused')[0]).to.include({ id: 2n, code: 121 });
   });
 
-  it('is refused by a unique index immediately, with an alert', async () => {
+  it('is refused immediately by a unique index, with an alert', async () => {
     await databaseAt(set.uri).collection(collection).createIndex('name', { unique: true });
     await rejects(repository.add(plant(1n, 'plant -1'), LONG_LIMIT_MS), { name: 'Error' });
     await rejects(repository.add(plant(-1n, 'plant -1'), LONG_LIMIT_MS), PlantIdTakenError);
@@ -136,7 +136,7 @@ describeOnMongod('A plant', () => {
     // MongoDB refuses a name that differs from a database's only in case.
     [DATABASE.toUpperCase(), freshCollection()],
   ] as const) {
-    it(`is refused at once because MongoDB refuses its collection name: "${database}.${name}"`, async () => {
+    it(`is refused immediately if MongoDB refuses its collection name: ${database}.${name.slice(0, 12)}`, async () => {
       const uri = new URL(set.uri);
       uri.pathname = database;
       ({ repository } = open(uri.href, name));
@@ -145,7 +145,7 @@ describeOnMongod('A plant', () => {
     });
   }
 
-  it('is refused at once when a view replaces its collection', async () => {
+  it('is refused immediately if a view replaces its collection', async () => {
     const db = databaseAt(set.uri);
     await db.dropCollection(collection);
     await db.createCollection(collection, { viewOn: 'others', pipeline: [] });
@@ -158,7 +158,7 @@ describeOnMongod('A plant', () => {
 });
 
 /** The driver serializes a command when it has a connection that can send it. */
-describeOnMongod('An insert', () => {
+describeOnMongod('an insert', () => {
   let network: FaultyNetwork;
   let database: MongoPlantDatabase;
   let collection: string;

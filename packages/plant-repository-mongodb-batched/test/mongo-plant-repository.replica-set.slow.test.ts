@@ -30,7 +30,7 @@ const ROUNDS = 2;
 /** The connections for inserts, pages, checks, and the driver's monitor. */
 const MAX_CONNECTIONS = 50;
 
-describeOnMongod('Three nodes', function () {
+describeOnMongod('three nodes', function () {
   this.timeout(90_000);
   let set: ReplicaSet;
   let collection: string;
@@ -97,7 +97,7 @@ describeOnMongod('Three nodes', function () {
   });
 });
 
-describeOnMongod('A majority that acknowledges late', function () {
+describeOnMongod('a majority that acknowledges late', function () {
   this.timeout(120_000);
   let set: ReplicaSet;
   let repository: PlantRepository;
@@ -123,7 +123,7 @@ describeOnMongod('A majority that acknowledges late', function () {
 
   const status = () => clientOf(set.uri).db('admin').command({ serverStatus: 1 });
 
-  it('by 8 s costs 100 clients no create, and few connections', async () => {
+  it('by 8 s costs 100 clients no create and only a few connections', async () => {
     ({ repository } = open(set.uri));
     await add();
     await set.delaySecondary(8);

@@ -27,7 +27,7 @@ const USER = 'plant-store';
 const LIMIT_MS = 10_000;
 const ENDED_WITHIN_MS = 60_000;
 
-describeOnMongod('On a replica set with users, which can be killed', () => {
+describeOnMongod('in a replica set with users,', () => {
   let server: SecureMongod;
   let network: FaultyNetwork;
   const openAt = repositories();
@@ -135,7 +135,7 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     'X.509': () => `mongodb://${network.host}/?directConnection=true&${server.x509}`,
   };
   for (const [mechanism, uri] of Object.entries(overTls)) {
-    it(`stores plants over TLS with ${mechanism}, even after outages, revealing no secret`, async () => {
+    it(`a store keeps plants over TLS with ${mechanism}, even after outages, and reveals no secret`, async () => {
       const { repository, collection } = openAt(uri());
       await repository.add(plant(1n), LIMIT_MS);
       await network.cut();
@@ -149,7 +149,7 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     });
   }
 
-  it('lets the process end when it is closed while it reads TLS files', async () => {
+  it('a store lets the process end if it is closed while it reads TLS files', async () => {
     const script = `
       import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
       await mongoPlantRepository({ uri: '${withPassword()}&${server.tls}' }).close();`;

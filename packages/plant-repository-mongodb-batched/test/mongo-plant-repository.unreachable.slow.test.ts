@@ -45,7 +45,7 @@ describe('With a name server that never responds', () => {
   });
 });
 
-describeOnMongod('With a server that is killed or locked, or a busy process', () => {
+describeOnMongod('a store whose server is killed or locked, or whose process is busy,', () => {
   let server: MongodServer;
   let network: FaultyNetwork;
   const open = repositories();
@@ -62,7 +62,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
 
   afterEach(() => network.close());
 
-  it('a plant added before the server started is stored and durable', async () => {
+  it('stores a plant durably that was added before the server started', async () => {
     const { repository, events } = open(uriThrough(network));
     const adding = repository.add(plant(1n), LONG_LIMIT_MS);
     await events.first('store unreachable');
@@ -93,7 +93,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     await repository.add(plant(2n), STALL_MS / 2);
   });
 
-  it('the repository is slow while the server reads but does not write', async () => {
+  it('is degraded while the server reads but does not write', async () => {
     if (server.pid === 0) await server.restart();
     const { repository, events } = open(uriThrough(network));
     await untilReady(repository);

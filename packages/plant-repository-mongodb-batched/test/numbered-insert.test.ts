@@ -76,8 +76,12 @@ describe('The findings of an insert of two documents', () => {
       ['taken', 'unknown'],
     ],
     'a shard that has stepped down': [first(189), ['unknown', 'stored'], STEPPED_DOWN],
-    'such a shard with an unmet write concern': [unmet(first(189)), 'unknown', UNMET],
-    'a duplicate, then such a shard': [
+    'a shard that has stepped down, with an unmet write concern': [
+      unmet(first(189)),
+      'unknown',
+      UNMET,
+    ],
+    'a duplicate, then a shard that has stepped down': [
       { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
       ['taken', 'unknown'],
       STEPPED_DOWN,

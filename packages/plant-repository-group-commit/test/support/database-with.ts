@@ -29,7 +29,7 @@ export const AVAILABLE: GroupCommitOptions['availability'] = {
 /** What {@link databaseWith} is given: methods of the database, and of each insert. */
 export type Methods = Partial<PlantDatabase & PlantInsert>;
 
-/** Returns a database with these methods. All others succeed at once, and the database is empty. */
+/** Returns a database with these methods. All others succeed immediately, and the database is empty. */
 export function databaseWith({ isRepeatable = true, send, end, ...methods }: Methods = {}) {
   const insert: PlantInsert = {
     isRepeatable,

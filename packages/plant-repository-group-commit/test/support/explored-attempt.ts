@@ -79,7 +79,7 @@ export class ExploredAttempt {
     return this.#plants.some((it, at) => it.plant.name === name && this.#known[at] === REFUSAL);
   }
 
-  /** What was sent arrives, although no one waits for it any more. */
+  /** What was sent arrives, although nobody waits for it. */
   arriveAtLast(): void {
     if (this.#step === 'is sent') this.#arrive();
   }

@@ -10,7 +10,7 @@ const elsewhere = { ...B, instance: 1 } as const;
 /** Every plant has the same id, unless the name of the world says something else. */
 export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   'one plant': { adds: [{ ...A, ...long }] },
-  'twins in a batch': {
+  'two plants with one id in a batch': {
     adds: [
       { ...A, timeLimitMs: 60 },
       { ...B, ...long },

@@ -47,7 +47,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'a plant does not expire': replaced(PendingPlant, { giveUp() {} }),
     'a batch that was not sent is forgotten': replaced(InsertQueue, { pushFront() {} }),
   },
-  'twins in a batch': {
+  'two plants with one id in a batch': {
     'taken means stored': mistaken('taken', 'stored'),
   },
   'different ids in a batch': {
