@@ -1,5 +1,5 @@
 /**
- * Returns rows, of which the first has the titles, as a table in Markdown that is also readable as it is.
+ * Returns rows, of which the first has the titles, as a Markdown table that is readable even as plain text.
  *
  * @param texts How many columns begin at the left. The others end at the right.
  */

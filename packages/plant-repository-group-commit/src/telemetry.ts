@@ -48,6 +48,6 @@ export type StoreObserver = (event: StoreEvent) => void;
 export interface BatchTracer<Caller = unknown> {
   /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. Must not throw. */
   caller(): Caller;
-  /** Runs one command for the plants of these callers, at once and exactly once. Settles like `command`. */
+  /** Runs one command for the plants of these callers, immediately and exactly once. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;
 }
