@@ -108,7 +108,7 @@ describe('On a real mongod,', () => {
         });
       }
 
-      it('creates no collection when it looks whether it is ready', async () => {
+      it('creates no collection when it is asked whether it is ready', async () => {
         await open(mongod.uri).ready();
         const found = administrator.db(DATABASE).listCollections({ name: collection });
         deepEqual(await found.toArray(), []);

@@ -14,9 +14,9 @@ const row = (plant: NewPlant, mark = randomUUID()) => rowOf({ plant, mark });
 describe('The row of a plant', () => {
   for (const [what, texts] of [
     ['any text', text],
-    ['U+0000 and backslashes', risky],
+    ['texts with U+0000 and backslashes', risky],
   ] as const) {
-    it(`preserves ${what} and its mark`, () => {
+    it(`preserves ${what}, and its mark`, () => {
       assert(
         property(id, texts, option(texts, { nil: undefined }), (plantId, name, tag) => {
           const plant = newPlant({ id: plantId, name, tag });

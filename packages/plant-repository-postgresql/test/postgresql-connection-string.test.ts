@@ -64,7 +64,7 @@ const COPIED: readonly (readonly [who: string, uri: string, tls: Tls, remove?: s
 
 describe('A connection string of PostgreSQL', () => {
   for (const [who, uri, tls, remove] of COPIED) {
-    it(`of ${who} gives ${tls} connections${remove ? `, once ${remove} is removed` : ''}`, () => {
+    it(`gives ${tls} connections${remove ? ` without ${remove}` : ''}: ${who}`, () => {
       expect(postgresqlUriProblem(uri)).to.equal(remove && `remove the unsupported ${remove}`);
       const url = new URL(uri.replace(/:\/\/\//, '://localhost/').replace('@/', '@localhost/'));
       for (const name of remove?.split(', ') ?? []) url.searchParams.delete(name);

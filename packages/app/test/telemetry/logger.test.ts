@@ -95,8 +95,8 @@ describe('The log line of a response', () => {
     ],
     ['of an IPv6 client, without brackets', '[2001:db8::7]', '10.0.0.0/8', '2001:db8::7'],
     ['of an IPv6 client, complete with its colons', '2001:db8::7', '10.0.0.0/8', '2001:db8::7'],
-    ['of the proxy, if it names a word and a port', 'secret:80', '10.0.0.0/8', '10.0.0.9'],
-    ['of the proxy, if it names a word', 'secret', '10.0.0.0/8', '10.0.0.9'],
+    ['of the proxy, if it names no address but a port', 'secret:80', '10.0.0.0/8', '10.0.0.9'],
+    ['of the proxy, if it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
     it(`shows the refusal, and the address ${what}`, async () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
