@@ -48,7 +48,7 @@ describe('StaticTokenVerifier', () => {
   }
 
   for (const label of ['', ' ', ' a', 'a\nb', 'a\u0007b', 'a'.repeat(65)]) {
-    it(`refuses a label of ${label.length} characters: ${shown(label)}`, () => {
+    it(`refuses the label ${shown(label)}`, () => {
       expect(() => new StaticTokenVerifier([known('first', 'first'), known('second', label)]))
         .to.throw(TypeError)
         .with.property('message', 'token 2: the label must be 1 to 64 printable characters');
