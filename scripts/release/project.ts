@@ -15,7 +15,6 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A package of the workspace. */
 export interface Workspace {
   /** Its folder from the root. */
   readonly folder: string;
@@ -40,7 +39,6 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(read(join(folder, 'package.json')));
 }
 
-/** Every package of the workspace. */
 export function workspaces(): readonly Workspace[] {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, object>;

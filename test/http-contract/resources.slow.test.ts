@@ -99,7 +99,6 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** Resolves with a metric of the service. */
 async function metric(name: string): Promise<number> {
   const metrics = await (await fetch(`${service.management}/metrics`)).text();
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(metrics)?.[1]);

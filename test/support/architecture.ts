@@ -57,7 +57,6 @@ interface Package {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly modules: readonly Module[];
-  /** The files of its tests. */
   readonly tests: readonly string[];
   readonly references: readonly string[];
 }

@@ -62,7 +62,6 @@ export class ConcurrentCreates {
     while (this.count(outcome) < enough) await once(this.#emitter, 'reported');
   }
 
-  /** Returns how many creates had this outcome. */
   count(outcome: Result): number {
     return this.#all.filter((create) => create.outcome === outcome).length;
   }

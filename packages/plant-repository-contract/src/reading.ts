@@ -87,7 +87,6 @@ function expectRead(found: readonly NewPlantFields[], expected: readonly NewPlan
 const given = promisesAbout((opened: OpenReader) => new Reader(opened));
 const always = (test: (store: Reader) => Promise<void>) => given([], test);
 
-/** Promises of `PlantReader`. */
 export const reading = {
   'reads each plant exactly, once and in order, with any page size': always(async (store) => {
     await store.expectReady();

@@ -166,7 +166,6 @@ export class Store {
     return until(isReady, () => 'ready was rejected for 20 seconds after the fault had ended');
   }
 
-  /** Resolves when the database has a plant. */
   untilStored({ id }: NewPlantFields): Promise<void> {
     const isStored = async () => (await this.opened.stored(id)) !== undefined;
     return until(isStored, () => `the database never had plant ${id}`);

@@ -78,7 +78,6 @@ export class ConnectionPool {
     await Promise.all([...this.#sockets].map(closing));
   }
 
-  /** Closes every connection. */
   async close(): Promise<void> {
     const timer = setTimeout(() => void this.reset(), CLOSED_WITHIN_MS);
     await this.#pool.end();

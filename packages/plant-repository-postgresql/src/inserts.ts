@@ -24,7 +24,6 @@ const PARTS_MS = 1_000;
 /** The factor by which a batch shrinks when one of its plants makes the insert fail. */
 const SMALLER_BY = 16;
 
-/** Inserts batches of plants into the table. */
 export class Inserts {
   readonly #connections: Connections;
   readonly #table: ExaminedTable;

@@ -8,7 +8,6 @@ type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & {
   readonly may_hide: boolean;
 };
 
-/** What a look-up has found. */
 export interface Found {
   readonly marks: ReadonlyMap<bigint, string | undefined>;
   /** Whether the server would have kept plants that were inserted. */

@@ -11,7 +11,6 @@ import {
 
 const WAIT_CANCELLED = 'an administrator cancelled the wait for a standby';
 
-/** A statement and its parameters. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];

@@ -1,7 +1,6 @@
 import type { DatabaseFinding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
 
-/** What an error of a server means. */
 interface Meaning extends Facts {
   readonly finding: DatabaseFinding | 'plant refused';
   /** What operators read instead of the server's own text. */

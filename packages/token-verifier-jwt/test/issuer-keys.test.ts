@@ -17,7 +17,6 @@ class Issuer implements Clock {
   keys: readonly IssuerKey[] = [];
   /** Why a fetch fails; `undefined` when it does not. */
   failure: Error | undefined;
-  /** How long a fetch takes. */
   delayMs = 0;
   loads = 0;
   /** The outcomes of fetches: why one failed, or `reached`. */

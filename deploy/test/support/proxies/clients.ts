@@ -14,7 +14,6 @@ export interface Parts {
   readonly body: string | readonly string[];
 }
 
-/** A response. */
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */

@@ -11,7 +11,6 @@ export type Store = PlantRepository & Partial<PlantReader>;
 /** What a store is opened for. A check and an export change nothing in the database. */
 export type Purpose = 'serve' | 'check' | 'export';
 
-/** How a store is used. */
 export interface StoreUse {
   readonly observer: StoreObserver;
   readonly tracer?: BatchTracer | undefined;

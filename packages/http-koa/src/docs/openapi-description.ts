@@ -21,7 +21,6 @@ export interface DescriptionOptions {
   readonly build?: Build | undefined;
 }
 
-/** The description of each status. */
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'An error occurred: the request is invalid, or its `id` is taken. Nothing was stored.',
   401: 'The bearer token is missing or invalid. Nothing was stored.',

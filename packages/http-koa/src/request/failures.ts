@@ -112,7 +112,6 @@ const rows = {
 /** The `code` of an error that has its own failure. */
 export type FailureCode = keyof typeof rows;
 
-/** The responses to failed requests. */
 export const failures: Readonly<Record<FailureCode, Failure>> = rows;
 
 /** Refuses a request. Its message may be more specific than the one in the table. */

@@ -8,7 +8,6 @@ import { faintTexts, overflowing } from '../support/readability.js';
 
 const PLANT = '{"id": 2, "name": "Bellis"}';
 
-/** A page of the browser. */
 type Page = Browser;
 
 /** Returns the part of the docs page about creating a plant. */

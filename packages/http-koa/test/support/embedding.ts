@@ -136,7 +136,6 @@ export const AUTHORIZED = {
   origin: 'https://nursery.example',
 };
 
-/** Sends creates with `fetch`. */
 export const fetching =
   (url: string): Send =>
   async (body, headers) => {

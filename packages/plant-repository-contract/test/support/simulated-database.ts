@@ -2,7 +2,6 @@ import { setImmediate as transit } from 'node:timers/promises';
 import { type NewPlant, type NewPlantFields, newPlant } from '@plant-store/domain';
 import type { DatabaseFaults } from '@plant-store/plant-repository-contract';
 
-/** Why a write was not acknowledged. */
 export class WriteError extends Error {
   /** Whether the database may have carried out the write. */
   readonly sent: boolean;
@@ -41,7 +40,6 @@ export class SimulatedDatabase implements DatabaseFaults {
   #durable = new Map<bigint, Row>();
   /** The rows of a transaction that is not committed. Other writers of their ids wait for its end. */
   readonly #uncommitted = new Map<bigint, Row>();
-  /** What happens to the next write. */
   #next: Fate | undefined;
   #held: (() => void)[] = [];
   /** Ends the connections that wait for a response. */

@@ -4,7 +4,6 @@ import type { StoreEvent } from '@plant-store/plant-repository-mongodb-batched';
 type EventType = StoreEvent['type'];
 type EventOf<T extends EventType> = Extract<StoreEvent, { type: T }>;
 
-/** Collects the events of a repository. */
 export class StoreEvents {
   readonly all: StoreEvent[] = [];
   readonly #emitter = new EventEmitter();

@@ -35,7 +35,6 @@ const json =
 export class FakeIssuer extends LoopbackServer {
   /** The key of its tokens. */
   readonly key: IssuerKey;
-  /** The keys that the issuer publishes. */
   keys: IssuerKey[];
   /** Handlers that respond instead of the issuer, by path. */
   readonly handlers = new Map<string, RequestListener>();

@@ -17,7 +17,6 @@ const SMALL = [
   'diagnosticDataCollectionEnabled=false',
 ];
 
-/** The options of a server that is started. */
 export interface ServerOptions {
   /** Further command line options of `mongod`. */
   readonly args?: readonly string[];

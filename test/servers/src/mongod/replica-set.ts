@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Document, MongoClient } from 'mongodb';
 import { MongodServer } from './mongod-server.js';
 
-/** The options of a replica set that is started. */
 export interface ReplicaSetOptions {
   /** The second of two is never primary, so that {@link ReplicaSet.delaySecondary} can delay it. */
   readonly members: 1 | 2 | 3;

@@ -17,11 +17,10 @@ const CLIENT = 'CN=plant-store,O=Gardens';
 
 type Run = (command: Document) => Promise<Document>;
 
-/** The options of a {@link SecureMongod}. */
 export interface SecureMongodOptions {
   /** Refuses clients without a certificate. */
   readonly certificatesRequired?: boolean;
-  /** Accepts clients without TLS too. */
+  /** Accepts clients even without TLS. */
   readonly tlsOptional?: boolean;
 }
 

@@ -58,7 +58,6 @@ export class PostgresqlServer {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** The connection string of a role. */
   uri(role: string, password = PASSWORD): string {
     return `postgresql://${role}:${encodeURIComponent(password)}@${this.host}/postgres`;
   }
