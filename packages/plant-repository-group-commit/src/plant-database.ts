@@ -4,7 +4,7 @@ import type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 /** A plant of a batch. */
 export interface BatchedPlant {
   readonly plant: NewPlant;
-  /** Whether its outcome is known, or no caller waits for it any more. */
+  /** Whether its outcome is known, or no caller waits for it. */
   readonly isSettled: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface PlantInsert {
    */
   send(batch: PlantBatch, lost: AbortSignal): Promise<InsertResult>;
 
-  /** Called when it is not sent any more. */
+  /** Called when it is no longer sent. */
   end(): void;
 }
 

@@ -80,7 +80,7 @@ export class NumberedInsert implements PlantInsert {
   }
 }
 
-/** Returns the documents of a batch. Throws if no caller waits any more: then nothing is sent. */
+/** Returns the documents of a batch. Throws if no caller waits, so that nothing is sent. */
 function documentsOf(batch: PlantBatch): Document[] {
   const plants = batch.take();
   if (plants.length === 0) throw new Error('no caller waits any more');
