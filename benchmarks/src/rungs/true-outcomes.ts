@@ -19,6 +19,8 @@ const DURABLE = { w: 'majority', j: true } as const;
 const OPTIONS = { heartbeatFrequencyMS: 1_000, connectTimeoutMS: 2_000, maxPoolSize: 20 };
 const READY_WITHIN_MS = 1_500;
 const CLOSED_WITHIN_MS = 2_000;
+/** The longest delay of a timer of Node.js. A longer one would fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const DUPLICATE_KEY = 11000;
 /** The only reply to an insert that proves that it has written nothing. */
@@ -67,7 +69,8 @@ export class TrueOutcomes implements PlantRepository {
     };
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the time limit has passed')), timeLimitMs);
+      const delay = Math.min(timeLimitMs, MAX_TIMER_MS);
+      timer = setTimeout(() => reject(new Error('the time limit has passed')), delay);
     });
     try {
       await Promise.race([this.#plants.insertOne({ _id: id, toBSON }), late]);

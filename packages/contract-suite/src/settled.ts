@@ -6,6 +6,8 @@ const MAX_DELAY_MS = 2_000;
 /** A process that waits for a database is idle most of the time, even on a busy machine. */
 const BLOCKED_UTILIZATION = 0.9;
 const MAX_WAIT_MS = 20_000;
+/** The longest delay of a timer of Node.js. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const POLL_INTERVAL_MS = 10;
 
 /** Settles like `call`, or fails 2 seconds after its limit. `what` names the call, such as `add of plant 7`. */
@@ -13,7 +15,8 @@ export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: str
   const begin = performance.eventLoopUtilization();
   const settled = new AbortController();
   const { signal } = settled;
-  const late = wait(Math.max(0, timeLimitMs + MAX_DELAY_MS), undefined, { signal }).then(() => {
+  const endsAfterMs = Math.min(Math.max(0, timeLimitMs + MAX_DELAY_MS), MAX_TIMER_MS);
+  const late = wait(endsAfterMs, undefined, { signal }).then(() => {
     const isBlocked = performance.eventLoopUtilization(begin).utilization > BLOCKED_UTILIZATION;
     const why = isBlocked ? ': the event loop was hardly ever idle, something blocks it' : '';
     const limits = `${MAX_DELAY_MS} ms after its limit of ${timeLimitMs} ms`;

@@ -63,7 +63,8 @@ export interface PlantRepository {
    *   waiting calls, reject any further call immediately, as unavailable.
    *
    * @param timeLimitMs Milliseconds within which the call settles; may be fractional. A call that is unfinished by then
-   *   rejects as unavailable or unknown, whichever is true. With 0 or less, it rejects immediately as unavailable.
+   *   rejects as unavailable or unknown, whichever is true. With 0 or less, it rejects immediately as unavailable. May be
+   *   `Infinity`: a store may shorten any limit to 24 days, the longest timer of Node.js.
    */
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 

@@ -125,4 +125,12 @@ export const conduct = {
   'rejects an add without time left, and stores nothing': always(async (store) => {
     for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
   }),
+  'stores a plant however long its time limit is': always(async (store) => {
+    // A timer of Node.js with more than 2^31 - 1 ms fires immediately.
+    const limits = [2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY];
+    const adding = limits.map((limit, at) => store.report(plantOf(BigInt(at)), limit));
+    for (const it of await Promise.all(adding)) {
+      expectOutcome(it, ['stored'], 'its id is free, and the time limit has not passed');
+    }
+  }),
 };

@@ -11,6 +11,8 @@ import { insertError, isReply } from './mongo-error.js';
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
+/** The longest `maxTimeMS` that a server accepts. */
+const MAX_TIME_MS = 2 ** 31 - 1;
 
 /** The numbers of the inserts of this process. A server rejects a number below an earlier one of the same session. */
 let numbers = 0;
@@ -51,7 +53,7 @@ export class NumberedInsert implements PlantInsert {
       documents: { toBSON: () => documentsOf(batch) },
       ordered: false,
       writeConcern: DURABLE,
-      maxTimeMS: Math.max(1, Math.ceil(batch.timeLimitMs)),
+      maxTimeMS: Math.min(Math.max(1, Math.ceil(batch.timeLimitMs)), MAX_TIME_MS),
       ...(this.#session && { txnNumber: this.#number }),
     };
     const options = { signal: lost, ...(this.#session && { session: this.#session }) };

@@ -20,6 +20,8 @@ const RETRY_AFTER_MS = 100;
 const [FIRST_MS, LATER_MS] = [3_000, 20_000];
 const READY_WITHIN_MS = 1_900;
 const CLOSED_WITHIN_MS = 2_000;
+/** The longest delay of a timer of Node.js. A longer one would fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Error codes of a server. */
 const DUPLICATE_KEY = 11000;
@@ -192,7 +194,7 @@ export class MongoPlantRepository implements PlantRepository {
 async function within<T>(limitMs: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), limitMs);
+    timer = setTimeout(() => reject(late()), Math.min(limitMs, MAX_TIMER_MS));
   });
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

@@ -17,6 +17,9 @@ export type CorrectStore = ReturnType<typeof correctStore>;
 export const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 export const PASSWORD = 'a-pass/word';
 
+/** The longest delay of a timer of Node.js. A longer one would fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Returns the page of plants that are in any order. */
 export function pageOf(plants: readonly NewPlant[], { after, limit }: PageRequest): NewPlant[] {
   const left = plants.filter(({ id }) => after === undefined || id > after);
@@ -27,7 +30,7 @@ export function pageOf(plants: readonly NewPlant[], { after, limit }: PageReques
 async function within<T>(timeLimitMs: number, promise: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), timeLimitMs);
+    timer = setTimeout(() => reject(late()), Math.min(timeLimitMs, MAX_TIMER_MS));
   });
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

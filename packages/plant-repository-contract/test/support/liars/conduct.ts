@@ -106,4 +106,14 @@ export const conduct: Liars<CorrectStore> = {
       },
     }),
   },
+  'stores a plant however long its time limit is': {
+    'gives up immediately when no timer of Node.js is as long as the time limit': () => ({
+      failure: 'plant 0: expected stored, because its id is free',
+      limit: (timeLimitMs) => (timeLimitMs < 2 ** 31 ? timeLimitMs : 0),
+    }),
+    'gives up immediately when the time limit is infinite': () => ({
+      failure: 'plant 2: expected stored, because its id is free',
+      limit: (timeLimitMs) => (timeLimitMs < Number.POSITIVE_INFINITY ? timeLimitMs : 0),
+    }),
+  },
 };

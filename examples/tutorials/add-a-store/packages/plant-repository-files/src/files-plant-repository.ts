@@ -9,6 +9,8 @@ import { PlantFile } from './plant-file.js';
 
 /** The port allows `ready` 2 seconds. */
 const READY_LIMIT_MS = 1_000;
+/** The longest delay of a timer of Node.js. A longer one would fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Keeps each plant in a file of its own, in a folder of a local file system. */
 export class FilesPlantRepository implements PlantRepository {
@@ -68,7 +70,7 @@ async function within(
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), timeLimitMs);
+    timer = setTimeout(() => reject(late()), Math.min(timeLimitMs, MAX_TIMER_MS));
   });
   await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
