@@ -6,7 +6,14 @@ import {
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { type ClientSession, type Db, type Document, Long, MongoServerError } from 'mongodb';
+import {
+  type ClientSession,
+  type Db,
+  type Document,
+  Long,
+  MongoError,
+  MongoServerError,
+} from 'mongodb';
 import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
 import { isRefusal, isUnauthorized, reasonOf, SILENT } from './mongo-reason.js';
 
@@ -30,11 +37,19 @@ const INVALID = 121;
 /** One `add`. */
 interface Call {
   readonly insert: Document;
+  readonly session: ClientSession;
   /** Whether the insert was sent, so that the plant may be stored. */
   isSent: boolean;
   isOver: boolean;
   /** Why it has no outcome yet, without a value of the plant. */
   reason: string;
+}
+
+/** The driver has failed before it sent a command, and would fail again. Drops its message, which may quote a plant. */
+class UnsendableError extends Error {
+  constructor({ name }: Error) {
+    super(`the driver cannot send the plant (${name})`);
+  }
 }
 
 /**
@@ -100,6 +115,8 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   #callWith({ id, ...fields }: NewPlant): Call {
+    // Together: a later call may use the session again, and a server refuses a number below an earlier one of its session.
+    const session = this.#db.client.startSession();
     this.#inserts += 1;
     const toBSON = () => {
       // Nothing is sent when this throws.
@@ -115,31 +132,32 @@ export class MongoPlantRepository implements PlantRepository {
       txnNumber: Long.fromNumber(this.#inserts),
       writeConcern: DURABLE,
     };
-    const call: Call = { insert, isSent: false, isOver: false, reason: 'the time limit passed' };
+    const reason = 'the time limit passed';
+    const call: Call = { insert, session, isSent: false, isOver: false, reason };
     return call;
   }
 
   /** Sends the insert until it has an outcome, or the call is over. */
   async #insert(call: Call): Promise<void> {
-    const session = this.#db.client.startSession();
     try {
       for (let limit = FIRST_MS; !call.isOver; limit = LATER_MS) {
-        if (await this.#isStored(call, session, limit)) return;
+        if (await this.#isStored(call, limit)) return;
         await pause(RETRY_AFTER_MS);
       }
     } finally {
-      void session.endSession();
+      void call.session.endSession();
     }
   }
 
   /** Sends the insert once. Resolves with false when it must be sent again; rejects with the outcome of `add`. */
-  async #isStored(call: Call, session: ClientSession, limitMs: number): Promise<boolean> {
-    const { isSent } = call;
+  async #isStored(call: Call, limitMs: number): Promise<boolean> {
+    const { isSent, insert, session } = call;
     try {
-      const { writeErrors = [] } = await this.#command(call.insert, limitMs, session);
+      const { writeErrors = [] } = await this.#command(insert, limitMs, session);
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
       return true;
     } catch (error) {
+      if (error instanceof UnsendableError) throw error;
       expectNotRefused(error);
       call.reason = reasonOf(error, this.#db.client);
       if (!isRefusal(error)) return false;
@@ -170,7 +188,11 @@ export class MongoPlantRepository implements PlantRepository {
     // A client that could not connect does not try again by itself.
     await this.#db.client.connect();
     const signal = AbortSignal.timeout(limitMs);
-    return this.#db.command(command, { signal, ...(session && { session }) });
+    const options = { signal, ...(session && { session }) };
+    return this.#db.command(command, options).catch((error) => {
+      const isFinal = !(error instanceof MongoError) && !signal.aborted;
+      throw isFinal ? new UnsendableError(error) : error;
+    });
   }
 
   /** Unless an insert is on its way, which could not be sent again under its number. */

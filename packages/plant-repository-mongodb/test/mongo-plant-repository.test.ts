@@ -167,6 +167,13 @@ describe('On a real mongod,', () => {
         await plants.add(plant(2n), LIMIT_MS);
       });
 
+      it('rejects a plant that the driver cannot send, without trying again', async () => {
+        const plants = open(mongod.uri);
+        const adding = plants.add({ ...plant(1n), name: 'x'.repeat(17 * 2 ** 20) }, LONG_LIMIT_MS);
+        await rejects(adding, { name: 'Error', message: /cannot send the plant \(RangeError\)/ });
+        await plants.add(plant(1n), LIMIT_MS);
+      });
+
       it('uses few sessions for many plants, because a server keeps each for half an hour', async () => {
         const plants = open(mongod.uri);
         const status = () => admin({ serverStatus: 1 });
