@@ -43,7 +43,7 @@ const errorBodies: Middleware = async (ctx, next) => {
 function failureOf(thrown: unknown): [status: number, error: number, message: string] {
   if (thrown instanceof PlantIdTakenError) return [400, 4006, thrown.message];
   if (thrown instanceof v.ValiError) return [400, 4005, thrown.message];
-  if (thrown instanceof InvalidTokenError) return [401, 4010, thrown.message];
+  if (thrown instanceof InvalidTokenError) return [401, 4011, thrown.message];
   if (thrown instanceof SyntaxError) return [400, 4004, 'the body is not valid JSON'];
   if (thrown instanceof Koa.HttpError) return [thrown.status, thrown.status * 10, thrown.message];
   return [500, 5000, 'internal error'];

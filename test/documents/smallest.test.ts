@@ -17,7 +17,7 @@ const REQUESTS: readonly (readonly [token: string, body: string, response: unkno
   ['demo', '{"id":1,"name":"Ficus"}', { error: 4006, message: 'a plant with this id exists' }],
   ['demo', '{"id":1.5,"name":"F"}', { error: 4005, message: 'id must be a safe integer' }],
   ['demo', '{', { error: 4004, message: 'the body is not valid JSON' }],
-  ['other', '{', { error: 4010, message: 'invalid token' }],
+  ['other', '{', { error: 4011, message: 'invalid token' }],
 ];
 
 describe('The smallest plant store', () => {

@@ -18,7 +18,10 @@ export interface AppDependencies {
   readonly createPlant: CreatePlant;
   /** Called with the client of each create before its body is read; use it to limit requests per client. None by default. */
   readonly admit?: Admit;
-  /** Resolves if a create would be accepted now; otherwise rejects with the reason. */
+  /**
+   * Called for each `/readyz`. Resolves if load balancers should send requests to this instance, otherwise rejects with the
+   * reason. The `plant-store` command resolves even during an outage of the database, which another instance would share.
+   */
   readonly ready: () => Promise<void>;
   readonly observer: HttpObserver;
 }

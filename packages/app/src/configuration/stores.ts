@@ -82,6 +82,7 @@ const mongodb = choice({
       note: `mongodb (collection ${collection}${isSingle ? ', an insert for each plant' : ''})`,
       variables: 'MONGODB_URI',
       async open({ observer, tracer, purpose }) {
+        // Only the batched adapter can read plants, so it exports what either has stored.
         if (isSingle && purpose !== 'export') {
           return watched(new MongoPlantRepository(uri, collection), observer);
         }

@@ -89,9 +89,16 @@ function withoutPort(address = ''): string {
   return address.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
 }
 
-/** Whether the request was refused rather than failed. Failures are logged on a line of their own, with their cause. */
-function isRefused({ error = 0 }: EndedExchange): boolean {
-  return error === failures.OVERLOADED.error || Math.trunc(error / 1000) === 4;
+/** The errors that `failed` receives, too: they are logged on a line of their own, with their cause. */
+const OURS = new Set(
+  Object.values(failures)
+    .filter((it) => it.ours)
+    .map((it) => it.error),
+);
+
+/** Whether the client or its load is the reason for the response. */
+function isRefused({ error }: EndedExchange): boolean {
+  return error !== undefined && !OURS.has(error);
 }
 
 /** Describes an error for the log: an outage without its stack, a bug with its stack. */

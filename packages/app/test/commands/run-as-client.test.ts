@@ -43,8 +43,11 @@ describe('plant-store import', () => {
     expect(await command.stop()).to.equal(1);
   });
 
-  for (const args of [[], ['-']]) {
-    it(`reads standard input with the arguments [${args}]`, async () => {
+  for (const [what, args] of [
+    ['without arguments', []],
+    ['if the file is "-"', ['-']],
+  ] as const) {
+    it(`reads standard input ${what}`, async () => {
       const command = startImport(args, MEMORY);
       command.stdin.end(plantLine(1));
       expect(await command.ended).to.equal(0);

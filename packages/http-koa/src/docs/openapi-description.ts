@@ -1,5 +1,5 @@
 import type { Plant } from '@plant-store/domain';
-import { type Failure, failures } from '../request/failures.js';
+import { type Failure, type FailureStatus, failures } from '../request/failures.js';
 
 /** Identifies a build of the service. */
 export interface Build {
@@ -21,7 +21,7 @@ export interface DescriptionOptions {
   readonly build?: Build | undefined;
 }
 
-const STATUSES: Readonly<Record<number, string>> = {
+const STATUSES: Readonly<Record<FailureStatus, string>> = {
   400: 'An error occurred: the request is invalid, or its `id` is taken. Nothing was stored.',
   401: 'The bearer token is missing or invalid. Nothing was stored.',
   403: 'The bearer token does not permit this operation. Nothing was stored.',

@@ -24,7 +24,7 @@ const OUTAGE = { ours: true, ...LATER } as const;
 
 const create = failuresOfCreate('the body');
 
-/** All failures, by the `code` of the error that causes each. The OpenAPI description has a sentence for each status. */
+/** All failures, by the `code` of the error that causes each. */
 const rows = {
   MALFORMED_REQUEST: {
     status: 400,
@@ -111,6 +111,9 @@ const rows = {
 
 /** The `code` of an error that has its own failure. */
 export type FailureCode = keyof typeof rows;
+
+/** The status of a failure. The OpenAPI description has a sentence for each. */
+export type FailureStatus = (typeof rows)[FailureCode]['status'];
 
 export const failures: Readonly<Record<FailureCode, Failure>> = rows;
 
