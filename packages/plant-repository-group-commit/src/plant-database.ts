@@ -98,9 +98,10 @@ export interface PlantDatabase {
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
-   * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing. An insert without a
-   * reply is sent again when two checks have succeeded since, and counts as lost after ten seconds in which checks succeed, so
-   * a check must wait for what inserts wait for.
+   * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing.
+   *
+   * A check must wait for what inserts wait for: an insert without a reply is sent again once two checks have succeeded,
+   * and counts as lost after ten seconds of successful checks.
    *
    * @param signal As for {@link page}.
    */

@@ -138,7 +138,7 @@ describe('The availability of a database', () => {
     [refusal, 'plants are refused: a trigger', true],
     [crash, 'the database at db.example:1 accepts no plants', false],
   ] as const) {
-    it(`${denies ? 'refuses plants' : 'lets plants wait'}: ${message}`, async () => {
+    it(`${denies ? 'rejects plants immediately' : 'lets plants wait'} when "${message}"`, async () => {
       fail(error);
       open();
       const problem = await availability.ready().catch((it: Error) => it);

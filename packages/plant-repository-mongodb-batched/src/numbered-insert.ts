@@ -70,7 +70,7 @@ export class NumberedInsert implements PlantInsert {
     }
   }
 
-  /** Nothing was sent yet, and no server was known before. */
+  /** Called before anything is sent, and only once it is known that the server knows numbers. */
   #startSession(): void {
     numbers += 1;
     this.#number = Long.fromNumber(numbers);
@@ -85,7 +85,7 @@ export class NumberedInsert implements PlantInsert {
 /** Returns the documents of a batch. Throws if no caller waits, so that nothing is sent. */
 function documentsOf(batch: PlantBatch): Document[] {
   const plants = batch.take();
-  if (plants.length === 0) throw new Error('no caller waits any more');
+  if (plants.length === 0) throw new Error('the caller no longer waits');
   // The driver stores a `bigint` as int64.
   return plants.map(({ plant: { id, ...fields } }) => ({ _id: id, ...fields }));
 }

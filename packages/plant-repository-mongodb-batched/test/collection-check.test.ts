@@ -163,7 +163,7 @@ describeOnMongod('the collection', () => {
   const permissions: readonly [string, () => Document, isEnough: boolean][] = [
     ['insert into the collection', () => on({ db: DATABASE, collection }, 'insert'), true],
     ['insert everywhere', () => on({ db: '', collection: '' }, 'insert'), true],
-    ['take every action on every resource', () => on({ anyResource: true }, 'anyAction'), true],
+    ['do anything with anything', () => on({ anyResource: true }, 'anyAction'), true],
     ['only read', () => on({ db: DATABASE, collection }, 'find'), false],
     [
       'insert into another collection',

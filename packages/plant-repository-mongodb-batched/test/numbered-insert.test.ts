@@ -30,7 +30,7 @@ const UNMET = 'the server reports error 64 (WriteConcernFailed)';
 
 type Row = [reply: Document, findings: [PlantFinding, PlantFinding] | 'unknown', message?: string];
 
-describe('The findings of an insert of two documents', () => {
+describe('An insert of two documents', () => {
   const rows: Readonly<Record<string, Row>> = {
     'a reply without errors': [all, ['stored', 'stored']],
     'a duplicate': [first(DUPLICATE), ['taken', 'stored']],
@@ -88,7 +88,7 @@ describe('The findings of an insert of two documents', () => {
     ],
   };
   for (const [what, [reply, findings, message]] of Object.entries(rows)) {
-    it(`follow from ${what}`, () => {
+    it(`has the right findings after ${what}`, () => {
       const { error, ...result } = insertResult(reply, 2);
       expect(result).to.deep.equal({ findings });
       expect((error as Error | undefined)?.message).to.equal(message);

@@ -66,8 +66,9 @@ const DATABASES: Readonly<Record<string, string>> = {
   'mongodb+srv://a:b@cluster0.abcde.mongodb.net/my%2Dgarden?retryWrites=true': 'my-garden',
 };
 
-describe('The database of a connection string', () => {
+describe('A connection string', () => {
   for (const [uri, database] of Object.entries(DATABASES)) {
-    it(`is ${database} in ${uri}`, () => equal(openDatabase(uri, 20).databaseName, database));
+    it(`names the database ${database}: ${uri}`, () =>
+      equal(openDatabase(uri, 20).databaseName, database));
   }
 });

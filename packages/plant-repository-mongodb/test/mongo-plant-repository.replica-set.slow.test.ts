@@ -11,7 +11,7 @@ const LIMIT_MS = 15_000;
 /** The others elect a primary only when the frozen one has not responded for about 10 s. */
 const FROZEN_LIMIT_MS = 60_000;
 
-describe('On a real mongod,', () => {
+describe('plant-repository-mongodb on a real mongod:', () => {
   before(needsMongod);
 
   describe('MongoPlantRepository on three nodes', function () {

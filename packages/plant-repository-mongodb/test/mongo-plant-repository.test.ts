@@ -34,7 +34,7 @@ const LONG_NAME = 'x'.repeat(100_000);
 
 const plant = (id: bigint) => newPlant({ id, name: `plant ${id}` });
 
-describe('On a real mongod,', () => {
+describe('plant-repository-mongodb on a real mongod:', () => {
   before(needsMongod);
 
   const opened: PlantRepository[] = [];

@@ -40,9 +40,9 @@ export const LOOK_UP = `SELECT id, mark, is_kept, may_hide, in_recovery, ${FLUSH
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /**
- * Returns an insert. Its last parameter is how long it waits for a lock. Its command tag counts the inserted plants, so that neither the server nor the driver handles rows of
- * a reply. It is a prepared statement, which the server need not plan each time. The name is a digest of the text, because a connection pooler
- * lends the sessions of others, with their statements.
+ * Returns an insert, whose last parameter is how long it waits for a lock. The command tag counts the inserted plants, so
+ * neither the server nor the driver handles rows of a reply. The server plans the prepared statement once. Its name is a
+ * digest of the text, because a connection pooler lends sessions together with the statements of others.
  */
 function insertOf(columns: readonly string[], values: readonly string[]) {
   const lockTimeout = `$${columns.length + 1}`;

@@ -14,7 +14,7 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'byte order mark and noncharacters': (text) => text.replace(/^\uFEFF/, ''),
   'right-to-left text': (text) => text.replaceAll('\u202E', ''),
   'text that other languages read as syntax': (text) => text.replace(/<[^>]*>/g, ''),
-  'names of JavaScript itself': (text) => (text in {} ? '' : text),
+  '"__proto__"': (text) => (text in {} ? '' : text),
   'more than 64 KiB': (text) => text.slice(0, 32_768),
 };
 
