@@ -145,28 +145,40 @@ function namesProduction(given: NodeJS.ProcessEnv): boolean {
   );
 }
 
-/** How the names of variables begin that only this service reads. */
-const OWN =
-  /^(?:ACCESS_TOKEN|BODY_|CORS_|HEADERS_|JWKS_|JWT_|KEEP_ALIVE_|MANAGEMENT_|MONGODB_|POSTGRESQL_|REQUEST_|SHUTDOWN_|TRUSTED_)/i;
+/** Other programs set variables with these first words, such as `NODE_OPTIONS`, `LOG_GROUP` and `PUBLIC_HOSTNAME`. */
+const SHARED_WORDS = ['ACCESS', 'BASE', 'LOG', 'MAX', 'NODE', 'PUBLIC'];
 
 /** Kubernetes sets these for a service of the namespace that is called `mongodb` or `postgresql`; tests read the last one. */
 const OF_OTHERS = /_SERVICE_(?:HOST|PORT)|_PORT(?:$|_\d+_)|^POSTGRESQL_BIN$/;
+
+/** Returns the word before the first underscore, in upper case; `undefined` for a name of one word. */
+function firstWordOf(name: string): string | undefined {
+  const [word, ...others] = name.toUpperCase().split('_');
+  return others.length === 0 ? undefined : word;
+}
 
 function unknownVariables(given: NodeJS.ProcessEnv): string[] {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
   const known = [...Object.keys(settings), ...files];
   const notSecret = Object.keys(settings).map((name) => `${name}_FILE`);
   return Object.keys(given)
-    .filter((name) => OWN.test(name) && !OF_OTHERS.test(name))
+    .filter((name) => !OF_OTHERS.test(name))
     .filter((name) => !known.includes(name) && !notSecret.includes(name))
-    .map((name) => `${name}: unknown variable. ${fixOf(name.toUpperCase(), known)}`);
+    .flatMap((name) => {
+      const fix = fixOf(name.toUpperCase(), known);
+      return fix === undefined ? [] : [`${name}: unknown variable. ${fix}`];
+    });
 }
 
-function fixOf(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+/** Returns how to correct an unknown variable; `undefined` if it is probably for another program. */
+function fixOf(name: string, known: readonly string[]): string | undefined {
+  const word = firstWordOf(name);
+  const alike = known.filter((it) => word !== undefined && firstWordOf(it) === word);
+  if (word === undefined || alike.length === 0) return undefined;
+  const isShared = SHARED_WORDS.includes(word);
+  const meant = nearest(name, known, isShared ? 1 : 2);
   if (meant !== undefined) return `Did you mean ${meant}?`;
-  const [prefix = ''] = OWN.exec(name) ?? [];
-  return `Remove it, or set ${anyOf(known.filter((it) => it.startsWith(prefix)))}`;
+  return isShared ? undefined : `Remove it, or set ${anyOf(alike)}`;
 }
 
 /** Returns the rules among the variables of the service that are broken. */

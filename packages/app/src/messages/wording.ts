@@ -23,9 +23,13 @@ function chainOf(error: unknown): string[] {
   return [error.message, ...[error.cause, ...several].flatMap(chainOf)];
 }
 
-/** Returns the known name that was probably meant: the first with the fewest edits, provided the number is small. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  for (let edits = 1; edits <= (name.length < 8 ? 1 : 2); edits += 1) {
+/** Returns the known name that was probably meant: the first with the fewest edits, at most 2 by default, or 1 if it is short. */
+export function nearest(
+  name: string,
+  known: readonly string[],
+  maxEdits: 1 | 2 = 2,
+): string | undefined {
+  for (let edits = 1; edits <= (name.length < 8 ? 1 : maxEdits); edits += 1) {
     const meant = known.find((candidate) => isWithin(edits, name, candidate));
     if (meant !== undefined) return meant;
   }

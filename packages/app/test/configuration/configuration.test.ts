@@ -82,41 +82,61 @@ describe('A problem of the configuration', () => {
   const unreadable = (variable: string) =>
     `${variable}: cannot read the file (ENOENT: no such file or directory, open '/none'). Correct the path or the permissions`;
 
-  const cases: readonly (readonly [Env, ...string[]])[] = [
+  const cases: readonly (readonly [string, Env, ...string[]])[] = [
     [
+      'is explained if a secret has a space before it',
       { MONGODB_URI: ' mongodb://a' },
       notUri('a value that is not shown, with white space or quotes around it'),
     ],
-    [{ MONGODB_URI_FILE: '/etc/passwd' }, notUri('a value that is not shown')],
-    [{ MONGODB_URI_FILE: '/none' }, unreadable('MONGODB_URI_FILE')],
     [
+      'is explained if a file contains no connection string',
+      { MONGODB_URI_FILE: '/etc/passwd' },
+      notUri('a value that is not shown'),
+    ],
+    [
+      'is explained if the file of a secret is missing',
+      { MONGODB_URI_FILE: '/none' },
+      unreadable('MONGODB_URI_FILE'),
+    ],
+    [
+      'is explained if a secret and its file are both set',
       { MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: '/none' },
       'MONGODB_URI, MONGODB_URI_FILE: both are set. Unset one of them',
     ],
     [
+      'is explained if a store is chosen together with variables of another',
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
       'STORAGE, MONGODB_URI, MONGODB_COLLECTION: these choose more than one adapter (STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb). Keep one and unset the others',
     ],
     [
+      'is explained if three token verifiers are chosen',
       { ...JWT, ACCESS_TOKEN_SHA256: DIGEST, ACCESS_TOKENS_FILE: '/none' },
       'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: these choose more than one adapter (ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt). Keep one and unset the others',
     ],
     [
+      'is explained if a chosen adapter lacks a variable',
       { DOCS: 'x', STORAGE: 'mongodb', JWT_ISSUER: ISSUER, JWT_SCOPE: 'a' },
       'DOCS: must be on or off, got "x". Example: DOCS=on',
       one('MONGODB_URI', 'STORAGE is'),
       one('JWT_AUDIENCE', 'JWT_ISSUER, JWT_SCOPE are'),
     ],
     [
+      'is explained if a digest is repeated',
       { ACCESS_TOKEN_SHA256: `${DIGEST},${DIGEST}` },
       'ACCESS_TOKEN_SHA256: token 2: duplicate of the digest in token 1. Set it to the second line printed by `plant-store token`; separate several digests with commas',
     ],
     [
+      'is explained if the tokens file is a folder',
       { ACCESS_TOKENS_FILE: '/' },
       'ACCESS_TOKENS_FILE: cannot read the file (EISDIR: illegal operation on a directory, read). Each line must contain a digest and a label: see docs/authentication.md',
     ],
-    [{ ...JWT, JWT_ISSUER: 'login' }, `JWT_ISSUER: ${HTTPS}, a query or a ${FRAGMENT}`],
     [
+      'is explained if an issuer is not a URL',
+      { ...JWT, JWT_ISSUER: 'login' },
+      `JWT_ISSUER: ${HTTPS}, a query or a ${FRAGMENT}`,
+    ],
+    [
+      'is explained if four variables of the issuer are invalid',
       {
         ...JWT,
         JWKS_URL: 'http://login.example.com',
@@ -130,55 +150,136 @@ describe('A problem of the configuration', () => {
       `JWT_READ_SCOPE: ${SCOPE}`,
     ],
     [
+      'is explained if a collection name is invalid',
       { MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'a$b' },
       'MONGODB_COLLECTION: must be a collection name, got "a$b". Example: MONGODB_COLLECTION=plants',
     ],
     [
+      'is explained if a PostgreSQL connection string lacks a user',
       { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
       'POSTGRESQL_URI: must be a PostgreSQL connection string (it must contain a user, exactly one host and a database; percent-encode special characters). Correct it',
     ],
-    [{ STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' }],
-    [{ HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' }, HEADERS, NO_MANAGEMENT],
     [
+      'is not found if a store is named together with its connection string',
+      { STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' },
+    ],
+    [
+      'is explained if two variables contradict others',
+      { HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
+      HEADERS,
+      NO_MANAGEMENT,
+    ],
+    [
+      'is explained if a port is too large, next to contradictions',
       { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
       'PORT: must be a whole number from 0 to 65535, got "70000". Example: PORT=3000',
       HEADERS,
       NO_MANAGEMENT,
     ],
-    [{ HEADERS_TIMEOUT_MS: '15000' }],
-    [{ PUBLIC_URL: 'https://plants.example.com/garden', BASE_PATH: '/store' }],
+    ['is not found if both timeouts are equal', { HEADERS_TIMEOUT_MS: '15000' }],
     [
+      'is not found if a public address has a path of its own',
+      { PUBLIC_URL: 'https://plants.example.com/garden', BASE_PATH: '/store' },
+    ],
+    [
+      'is explained if a public address repeats the base path',
       { PUBLIC_URL: 'https://plants.example.com/store', BASE_PATH: '/store' },
       'PUBLIC_URL: must not end with BASE_PATH, which is appended to it. Remove the path',
     ],
     ...['STORAGE', 'MONGODB_COLLECTION', 'JWT_ISSUER', 'NODE_ENV', 'ACCESS_TOKENS_FILE'].map(
-      (name): [Env, string] => [
+      (name): [string, Env, string] => [
+        `is explained if ${name} is read from a file`,
         { [`${name}_FILE`]: '/none' },
         `${name}_FILE: ${name} is not a secret. Set ${name} instead`,
       ],
     ),
-    [{ APP_ENV: 'production' }, NO_VERIFIER],
-    [{ jwt_issuer: ISSUER }, unknown('jwt_issuer', 'JWT_ISSUER')],
     [
+      'is explained if only another variable names production',
+      { APP_ENV: 'production' },
+      NO_VERIFIER,
+    ],
+    [
+      'is explained if a name is in lower case',
+      { jwt_issuer: ISSUER },
+      unknown('jwt_issuer', 'JWT_ISSUER'),
+    ],
+    [
+      'is explained if names resemble known ones',
       { MONGODB_URL: 'mongodb://a', ACCESS_TOKEN_SHA265: DIGEST },
       unknown('MONGODB_URL', 'MONGODB_URI'),
       unknown('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
     ],
     [
+      'is explained if a name has a prefix of the service',
       { POSTGRESQL_PASSWORD: 'a' },
       'POSTGRESQL_PASSWORD: unknown variable. Remove it, or set POSTGRESQL_URI or POSTGRESQL_URI_FILE',
     ],
-    [{ MONGODB_SERVICE_HOST: 'a', MONGODB_PORT: 'a', MONGODB_PORT_27017_TCP_ADDR: 'a' }],
-    [{ POSTGRESQL_BIN: '/usr/lib/postgresql/15/bin' }],
-    [{ NODE_ENV: 'staging' }, NO_STORE, NO_VERIFIER],
-    [{ NODE_ENV: 'staging', STORAGE: 'memory', ...JWT }],
-    [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
-    [{ MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
-    [{ MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' }],
-    [{ PORT: '0', MANAGEMENT_PORT: '0' }],
-    [{ NODE_ENV: 'production' }, NO_STORE, NO_VERIFIER],
-    [{ NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST }],
     [
+      'is explained if names that others share differ by one edit',
+      { MAX_IN_FLIGT: '5', log_level: 'debug', LOG_FORMT: 'x', NODE_EVN: 'production' },
+      unknown('MAX_IN_FLIGT', 'MAX_IN_FLIGHT'),
+      unknown('log_level', 'LOG_LEVEL'),
+      unknown('LOG_FORMT', 'LOG_FORMAT'),
+      unknown('NODE_EVN', 'NODE_ENV'),
+    ],
+    [
+      'is explained if the first word of a name is one of the service',
+      { KEEP_IDLE: '1' },
+      'KEEP_IDLE: unknown variable. Remove it, or set KEEP_ALIVE_TIMEOUT_MS',
+    ],
+    [
+      'is not found if other programs share the first word',
+      { NODE_EXE: 'a', NODE_OPTIONS: 'a', LOG_GROUP: 'a', LOG_LABEL: 'a', MAX_MEMORY: '1' },
+    ],
+    [
+      'is not found if other programs share the first word of an address or a key',
+      { BASE_URL: 'a', BASE_DATA: 'a', PUBLIC_ARN: 'a', PUBLIC_HOSTNAME: 'a', ACCESS_KEY_ID: 'a' },
+    ],
+    [
+      'is not found if Kubernetes sets the variables',
+      { MONGODB_SERVICE_HOST: 'a', MONGODB_PORT: 'a', MONGODB_PORT_27017_TCP_ADDR: 'a' },
+    ],
+    [
+      'is not found if a test sets the path of PostgreSQL',
+      { POSTGRESQL_BIN: '/usr/lib/postgresql/15/bin' },
+    ],
+    [
+      'is explained if neither a store nor a verifier is chosen outside a trial',
+      { NODE_ENV: 'staging' },
+      NO_STORE,
+      NO_VERIFIER,
+    ],
+    [
+      'is not found if both are chosen outside a trial',
+      { NODE_ENV: 'staging', STORAGE: 'memory', ...JWT },
+    ],
+    [
+      'is explained if every address contains the management address',
+      { HOST: '::', MANAGEMENT_PORT: '3000' },
+      SAME_PORT,
+    ],
+    [
+      'is explained if every management address contains the address',
+      { MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' },
+      SAME_PORT,
+    ],
+    [
+      'is not found if the addresses differ',
+      { MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' },
+    ],
+    ['is not found if both ports are chosen by the system', { PORT: '0', MANAGEMENT_PORT: '0' }],
+    [
+      'is explained if neither a store nor a verifier is chosen in production',
+      { NODE_ENV: 'production' },
+      NO_STORE,
+      NO_VERIFIER,
+    ],
+    [
+      'is not found if both are chosen in production',
+      { NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST },
+    ],
+    [
+      'is explained if required variables are missing in production',
       { NODE_ENV: 'production', MONGODB_COLLECTION: 'b', JWT_ISSUER: ISSUER },
       one('MONGODB_URI', 'MONGODB_COLLECTION is'),
       one('JWT_AUDIENCE', 'JWT_ISSUER is'),
@@ -192,23 +293,32 @@ describe('A problem of the configuration', () => {
     'ACCESS_TOKEN: must be a bearer token, got an empty string. Example: ACCESS_TOKEN=<first line printed by `plant-store token`>';
 
   const clients: typeof cases = [
-    [{}, NO_STORE, NO_VERIFIER, noToken],
-    [{ STORAGE: 'memory', ...token }],
-    [{ STORAGE: 'memory', ACCESS_TOKEN: 'a' }, NO_VERIFIER],
+    ['is explained if nothing is set', {}, NO_STORE, NO_VERIFIER, noToken],
+    ['is not found if everything is set', { STORAGE: 'memory', ...token }],
     [
+      'is explained if no verifier is chosen',
+      { STORAGE: 'memory', ACCESS_TOKEN: 'a' },
+      NO_VERIFIER,
+    ],
+    [
+      'is explained if the files of secrets are missing',
       { STORAGE: 'memory', ACCESS_TOKEN_FILE: '/none', ACCESS_TOKEN_SHA256_FILE: '/none' },
       ...['ACCESS_TOKEN_FILE', 'ACCESS_TOKEN_SHA256_FILE'].map(unreadable),
     ],
-    [{ STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }, noToken],
-    [{ ACCESS_TOKEN: '' }, invalidToken, NO_STORE, NO_VERIFIER],
+    [
+      'is explained if no token is set',
+      { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST },
+      noToken,
+    ],
+    ['is explained if a token is empty', { ACCESS_TOKEN: '' }, invalidToken, NO_STORE, NO_VERIFIER],
   ];
 
   for (const [whose, read, table] of [
     ['', configured, cases],
     [' for an import or export', configuredAsClient, clients],
   ] as const) {
-    for (const [env, ...expected] of table) {
-      it(`is explained${whose}: ${JSON.stringify(env).slice(0, 100)}`, async () => {
+    for (const [title, env, ...expected] of table) {
+      it(`${title}${whose}`, async () => {
         expect(await problemsOf(env, read)).to.deep.equal(expected);
       });
     }
