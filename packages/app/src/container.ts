@@ -36,7 +36,8 @@ export const ids = {
 
 /**
  * Wires the service. Each object is created once, on the first `getAsync`, so code that a configuration does not need
- * is never loaded. `unbindAsync` and `unbindAllAsync` close what was opened.
+ * is never loaded. `unbindAllAsync` closes what was opened, all of it
+ * together; before that, `unbindAsync` closes what must end first.
  */
 export function createContainer(
   configuration: Configuration,
