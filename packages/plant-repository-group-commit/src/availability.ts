@@ -1,7 +1,7 @@
 import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
 import { type Clock, withTimeLimit } from './clock.js';
-import { answersOf, type Finding } from './finding.js';
-import { LostReplies, type Sent } from './lost-replies.js';
+import { type Finding, meaningOf } from './finding.js';
+import { LostReplies, type WatchedReply } from './lost-replies.js';
 import type { Explanation, PlantDatabase } from './plant-database.js';
 import type { StoreObserver } from './telemetry.js';
 
@@ -54,7 +54,7 @@ export class Availability {
 
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   get addError(): StoreUnavailableError | undefined {
-    const isFinal = this.#finding && answersOf(this.#finding).mustAct !== 'nobody';
+    const isFinal = this.#finding && meaningOf(this.#finding).mustAct !== 'nobody';
     return isFinal ? this.#readyError : undefined;
   }
 
@@ -64,7 +64,7 @@ export class Availability {
   }
 
   /** Calls with a signal that aborts when the reply counts as lost. */
-  send<T>(call: (lost: AbortSignal) => Promise<T>): Sent<T> {
+  send<T>(call: (lost: AbortSignal) => Promise<T>): WatchedReply<T> {
     return this.#replies.watch(call);
   }
 
@@ -101,7 +101,7 @@ export class Availability {
       () => undefined,
       (error: unknown) => database.explain(error),
     );
-    this.#wasReached ||= found === undefined || answersOf(found.finding).accepts === true;
+    this.#wasReached ||= found === undefined || meaningOf(found.finding).accepts === true;
     this.#become(found);
     this.#replies.count(clock.now(), found === undefined);
   }
@@ -112,7 +112,7 @@ export class Availability {
     this.#finding = found?.finding;
     this.#readyError = found && this.#errorOf(found);
     const state = this.#readyError?.message ?? 'reachable';
-    const hasReason = found?.finding !== 'silent';
+    const hasReason = found?.finding !== 'no response';
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;
     this.#hasReason = hasReason;
@@ -121,7 +121,7 @@ export class Availability {
   }
 
   #errorOf({ finding, cause }: Explanation): StoreUnavailableError {
-    const { database, accepts } = answersOf(finding);
+    const { database, accepts } = meaningOf(finding);
     if (database === undefined) {
       return new StoreUnavailableError(`plants are refused: ${cause.message}`);
     }

@@ -1,4 +1,4 @@
-import { answersOf, type PlantFinding } from './finding.js';
+import { meaningOf, type PlantFinding } from './finding.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { InsertResult, PlantInsert } from './plant-database.js';
 
@@ -7,7 +7,7 @@ const PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
 /** A plant that had no outcome, and what an attempt to insert it has found. */
-export type Found = readonly [plant: PendingPlant, finding: PlantFinding];
+export type PlantResult = readonly [plant: PendingPlant, finding: PlantFinding];
 
 /**
  * Plants that are inserted together, and sent together again while it is unknown what became of them.
@@ -87,12 +87,12 @@ export class Batch {
   }
 
   /** An attempt to insert it has ended. Returns what was found about the plants that had no outcome before. */
-  end({ findings, error }: InsertResult): readonly Found[] {
-    const found = this.#plants.map((plant, at): Found => {
+  end({ findings, error }: InsertResult): readonly PlantResult[] {
+    const found = this.#plants.map((plant, at): PlantResult => {
       const finding = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
       return [plant, finding];
     });
-    const answers = found.map(([, finding]) => answersOf(finding));
+    const answers = found.map(([, finding]) => meaningOf(finding));
     if (answers.every(({ written }) => written !== 'unknown')) this.#openAttempts -= 1;
     if (answers.some(({ slowsRetries }) => slowsRetries)) this.#errorReplies += 1;
     const open = found.filter(([plant]) => !plant.isSettled);

@@ -1,5 +1,5 @@
-/** What a finding means: the answers to two questions, and what operators read. */
-interface Answers {
+/** What a finding means: for the plant, for whoever must act, and for operators. */
+interface Meaning {
   /** Is the plant written? `taken`: no, because another plant has the id. */
   readonly written: 'yes' | 'no' | 'unknown' | 'taken';
   /**
@@ -32,9 +32,9 @@ const FINDINGS = {
     slowsRetries: true,
   },
   /** No reply: what was sent may still arrive. */
-  'no server': { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
-  /** As `no server`, and nothing says why: a later check may find the reason. */
-  silent: { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
+  unreachable: { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
+  /** As `unreachable`, and nothing says why: a later check may find the reason. */
+  'no response': { written: 'unknown', mustAct: 'nobody', database: 'is not reachable' },
   /** A server replies that it has written nothing, for a reason that passes. Also an insert that could not be sent. */
   'not now': {
     written: 'no',
@@ -60,7 +60,7 @@ const FINDINGS = {
   },
   /** A permission or the table is missing, or the database would lose plants. */
   unusable: { written: 'no', mustAct: 'administrator' },
-} as const satisfies Readonly<Record<string, Answers>>;
+} as const satisfies Readonly<Record<string, Meaning>>;
 
 /** What a server says. The outcome of an `add` follows from the findings about its plant. */
 export type Finding = keyof typeof FINDINGS;
@@ -80,6 +80,6 @@ export type DatabaseFinding = Exclude<Finding, PlantRefused['finding']>;
 export type PlantFinding = DatabaseFinding | PlantRefused;
 
 /** Returns whether a plant is written, and who must act. */
-export function answersOf(found: Finding | PlantFinding): Answers {
+export function meaningOf(found: Finding | PlantFinding): Meaning {
   return FINDINGS[typeof found === 'string' ? found : found.finding];
 }

@@ -13,7 +13,7 @@ import {
 } from '@plant-store/domain';
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
-import { answersOf } from './finding.js';
+import { meaningOf } from './finding.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
@@ -103,7 +103,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (!end.aborted) latest = error;
       }
       const { finding, cause } = this.#database.explain(latest);
-      const passes = answersOf(finding).mustAct === 'nobody';
+      const passes = meaningOf(finding).mustAct === 'nobody';
       if (passes)
         await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
       if (passes && !end.aborted) continue;

@@ -2,10 +2,10 @@ import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
 import type { Availability } from './availability.js';
 import { Batch } from './batch.js';
 import { type Clock, NoResponseError } from './clock.js';
-import { answersOf, type PlantFinding } from './finding.js';
+import { meaningOf, type PlantFinding } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { InsertResult, PlantBatch, PlantDatabase } from './plant-database.js';
+import type { InsertRequest, InsertResult, PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
@@ -69,11 +69,12 @@ export class GroupCommit {
     this.#options = options;
     const { database, clock } = options;
     this.#queue = new InsertQueue({
-      slots: database.limits.usual,
-      // A brief slowdown of the database must not use up all slots.
-      startIntervalMs: () => Math.max(START_INTERVAL_MS, this.#replyMs / database.limits.usual),
+      maxInFlight: database.limits.maxInFlight,
+      // In a brief slowdown of the database, the number of inserts in flight must not reach the maximum.
+      startIntervalMs: () =>
+        Math.max(START_INTERVAL_MS, this.#replyMs / database.limits.maxInFlight),
       maxPlants: () => database.maxTogether,
-      insert: (plants, stepAside) => void this.#insert(plants, stepAside),
+      startInsert: (plants, stepAside) => void this.#storeAll(plants, stepAside),
       clock,
     });
   }
@@ -129,7 +130,7 @@ export class GroupCommit {
   }
 
   /** Inserts plants that have left the queue. */
-  async #insert(plants: readonly PendingPlant[], stepAside: () => void): Promise<void> {
+  async #storeAll(plants: readonly PendingPlant[], stepAside: () => void): Promise<void> {
     let batch = this.#newBatch(plants);
     const first = this.#send(batch);
     await Promise.race([first.ended, first.late]);
@@ -151,7 +152,7 @@ export class GroupCommit {
 
   /** Sends a batch until no caller waits, while later batches do not wait for it. Resolves with what it has become. */
   async #sendAgain(batch: Batch, first: Attempt, stepAside: () => void): Promise<Batch> {
-    const isAside = this.#batchesAside < this.#options.database.limits.aside;
+    const isAside = this.#batchesAside < this.#options.database.limits.maxAside;
     if (isAside) {
       this.#batchesAside += 1;
       stepAside();
@@ -169,7 +170,7 @@ export class GroupCommit {
       const hasReply = inFlight.some(({ hasEnded }) => hasEnded);
       inFlight = inFlight.filter(({ hasEnded }) => !hasEnded);
       if (hasReply && !latest.isOver) await this.#wait(latest.pauseMs);
-      if (!latest.isPossiblyWritten) latest = this.#renewed(latest);
+      if (!latest.isPossiblyWritten) latest = this.#batchOfUnwritten(latest);
       else if (!latest.insert.isRepeatable) giveUp(latest.plants);
       if (latest.isOver) break;
       inFlight.push(this.#send(latest));
@@ -180,12 +181,12 @@ export class GroupCommit {
 
   /** Whether a batch may be sent once more while its reply is late. Many batches that wait need the connections themselves. */
   #mayRepeat({ insert }: Batch): boolean {
-    const { aside } = this.#options.database.limits;
-    return insert.isRepeatable && this.#batchesAside <= aside / 2;
+    const { maxAside } = this.#options.database.limits;
+    return insert.isRepeatable && this.#batchesAside <= maxAside / 2;
   }
 
   /** Returns a new batch of the plants without an outcome, because the server has replied that they are not written. */
-  #renewed(batch: Batch): Batch {
+  #batchOfUnwritten(batch: Batch): Batch {
     if (!this.#isSending) giveUpUnwritten(batch.plants);
     if (batch.isOver || !batch.isSent) return batch;
     this.#forget(batch);
@@ -206,7 +207,7 @@ export class GroupCommit {
   #send(batch: Batch): Attempt {
     const { availability, clock } = this.#options;
     let sentAt: number | undefined;
-    const request: PlantBatch = {
+    const request: InsertRequest = {
       timeLimitMs: batch.deadline - clock.now(),
       take() {
         if (sentAt === undefined && !batch.canBeSent) return [];
@@ -221,12 +222,12 @@ export class GroupCommit {
       if (sentAt === undefined) this.#countUnsent(batch, result);
       else this.#count(batch, result, sentAt);
     };
-    const ended = reply.then(end, (error) => end({ findings: 'no server', error }));
+    const ended = reply.then(end, (error) => end({ findings: 'unreachable', error }));
     const attempt: Attempt = { ended, late, hasEnded: false };
     return attempt;
   }
 
-  async #carryOut(batch: Batch, request: PlantBatch, lost: AbortSignal): Promise<InsertResult> {
+  async #carryOut(batch: Batch, request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
     const { availability, tracer } = this.#options;
     const { addError } = availability;
     if (addError) {
@@ -252,11 +253,11 @@ export class GroupCommit {
     const durationMs = clock.now() - sentAt;
     observer({ type: 'batch written', plants: batch.plants.length, durationMs, failure: error });
     // Findings for each plant show a server that responds, even if they are unknown: a router reports a lost shard so.
-    const isReply = typeof findings === 'object' || answersOf(findings).written !== 'unknown';
+    const isReply = typeof findings === 'object' || meaningOf(findings).written !== 'unknown';
     if (isReply) this.#replyMs = durationMs;
     for (const [plant, found] of batch.end(result)) {
       if (plant.isSettled) this.#reportRefusal(plant, found);
-      else if (answersOf(found).mustAct === 'administrator') this.#rejectUnwritten(plant, error);
+      else if (meaningOf(found).mustAct === 'administrator') this.#rejectUnwritten(plant, error);
     }
   }
 
@@ -267,7 +268,7 @@ export class GroupCommit {
   }
 
   #countUnsent(batch: Batch, { findings, error }: InsertResult): void {
-    const mustAct = typeof findings === 'string' ? answersOf(findings).mustAct : 'nobody';
+    const mustAct = typeof findings === 'string' ? meaningOf(findings).mustAct : 'nobody';
     for (const plant of batch.plants) {
       if (error !== undefined) plant.recordCause(error);
       if (mustAct === 'administrator') this.#rejectUnwritten(plant, error);

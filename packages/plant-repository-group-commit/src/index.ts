@@ -8,8 +8,8 @@ export type {
   BatchedPlant,
   BatchLimits,
   Explanation,
+  InsertRequest,
   InsertResult,
-  PlantBatch,
   PlantDatabase,
   PlantInsert,
 } from './plant-database.js';

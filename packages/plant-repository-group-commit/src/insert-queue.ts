@@ -5,7 +5,7 @@ import type { PendingPlant } from './pending-plant.js';
 /** The maximum number of bytes in one insert. An insert always holds at least one plant. */
 const MAX_BYTES = 2 ** 22;
 
-/** While a frozen server occupies every slot, expired plants must not pile up. */
+/** Expired plants must not pile up while a frozen server holds the maximum number of inserts. */
 const FORGOTTEN_AFTER = 1_000;
 
 /**
@@ -19,12 +19,12 @@ const MIN_SHARE = 1 / 2;
 /** When inserts start, how many, and how. */
 interface InsertQueueOptions {
   /** The maximum number of inserts in flight, not counting those that stand aside. */
-  readonly slots: number;
-  /** Milliseconds after the last start until the next insert starts even if it is small, provided a slot is free. */
+  readonly maxInFlight: number;
+  /** Milliseconds after the last start until the next insert starts even if it is small, unless the maximum is in flight. */
   readonly startIntervalMs: () => number;
   readonly maxPlants: () => number;
   /** Starts an insert. Calls `stepAside` when it has ended, or before that if later ones should not wait for it. */
-  readonly insert: (plants: readonly PendingPlant[], stepAside: () => void) => void;
+  readonly startInsert: (plants: readonly PendingPlant[], stepAside: () => void) => void;
   readonly clock: Clock;
 }
 
@@ -87,8 +87,8 @@ export class InsertQueue {
 
   /** When the inserts in flight take long, as with a standby that lags, the next one does not wait for them. */
   #startLater(): void {
-    const { slots, startIntervalMs, clock } = this.#options;
-    if (this.#stopTimer || this.#plants.length === 0 || this.#inFlight >= slots) return;
+    const { maxInFlight, startIntervalMs, clock } = this.#options;
+    if (this.#stopTimer || this.#plants.length === 0 || this.#inFlight >= maxInFlight) return;
     this.#stopTimer = clock.after(this.#startedAt + startIntervalMs() - clock.now(), () => {
       this.#endWait();
       this.#start();
@@ -108,20 +108,20 @@ export class InsertQueue {
   }
 
   #isDue(): boolean {
-    const { slots, startIntervalMs, maxPlants, clock } = this.#options;
+    const { maxInFlight, startIntervalMs, maxPlants, clock } = this.#options;
     const waiting = this.#plants.length;
-    if (waiting === 0 || this.#inFlight >= slots) return false;
+    if (waiting === 0 || this.#inFlight >= maxInFlight) return false;
     if (waiting >= maxPlants()) return true;
     if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
     return clock.now() - this.#startedAt >= startIntervalMs();
   }
 
   async #run(plants: readonly PendingPlant[]): Promise<void> {
-    const { insert, clock } = this.#options;
+    const { startInsert, clock } = this.#options;
     this.#startedAt = clock.now();
     this.#inFlight += 1;
     this.#plantsInFlight += plants.length;
-    await new Promise<void>((stepAside) => insert(plants, stepAside));
+    await new Promise<void>((stepAside) => startInsert(plants, stepAside));
     this.#inFlight -= 1;
     this.#plantsInFlight -= plants.length;
     this.#start();

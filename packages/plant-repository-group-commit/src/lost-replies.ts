@@ -3,15 +3,15 @@ import { NoResponseError } from './clock.js';
 /** How long a reply may take while checks succeed. Not a number of checks: a busy machine makes fewer. */
 const LOST_AFTER_MS = 10_000;
 
-/** Something that was sent. */
-export interface Sent<T> {
+/** The reply to something that was sent. */
+export interface WatchedReply<T> {
   readonly reply: Promise<T>;
   /** Resolves when a check that began later has succeeded, and there is no reply yet. */
   readonly late: Promise<void>;
 }
 
 /** Something that was sent and has no reply yet. */
-interface Awaited {
+interface OpenReply {
   readonly becomeLate: () => void;
   readonly lost: AbortController;
   /** For how long checks had succeeded at the first success since it was sent; `undefined` until then. */
@@ -26,7 +26,7 @@ interface Awaited {
 export class LostReplies {
   readonly #maxStepMs: number;
   /** Replaced at each change: V8 keeps what a long-lived set, or the listeners of a long-lived signal, once held. */
-  #awaited: readonly Awaited[] = [];
+  #awaited: readonly OpenReply[] = [];
   /** For how long checks have succeeded. */
   #succeedingMs = 0;
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -37,12 +37,12 @@ export class LostReplies {
   }
 
   /** Calls with a signal that aborts with {@link NoResponseError} when the reply counts as lost. */
-  watch<T>(call: (lost: AbortSignal) => Promise<T>): Sent<T> {
+  watch<T>(call: (lost: AbortSignal) => Promise<T>): WatchedReply<T> {
     let becomeLate: () => void = () => undefined;
     const late = new Promise<void>((resolve) => {
       becomeLate = resolve;
     });
-    const awaited: Awaited = { becomeLate, lost: new AbortController() };
+    const awaited: OpenReply = { becomeLate, lost: new AbortController() };
     this.#awaited = [...this.#awaited, awaited];
     const reply = call(awaited.lost.signal).finally(() => {
       this.#awaited = this.#awaited.filter((it) => it !== awaited);

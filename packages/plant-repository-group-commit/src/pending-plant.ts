@@ -6,7 +6,7 @@ import {
   StoreUnavailableError,
 } from '@plant-store/domain';
 import type { Batch } from './batch.js';
-import { answersOf, type PlantFinding } from './finding.js';
+import { meaningOf, type PlantFinding } from './finding.js';
 import type { BatchedPlant } from './plant-database.js';
 
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
@@ -66,7 +66,7 @@ export class PendingPlant implements BatchedPlant {
   /** An attempt to insert it has ended. */
   endInsert(found: PlantFinding, cause: unknown): void {
     this.#cause = cause;
-    const { written } = answersOf(found);
+    const { written } = meaningOf(found);
     if (written === 'yes') this.#settle();
     if (written === 'taken') {
       this.#settle(new PlantIdTakenError('a plant with this id was stored before'));

@@ -8,8 +8,8 @@ export interface BatchedPlant {
   readonly isSettled: boolean;
 }
 
-/** One attempt to insert a batch of plants. */
-export interface PlantBatch {
+/** What {@link PlantInsert.send} is asked to insert. */
+export interface InsertRequest {
   /**
    * Returns the plants to insert: the same in every attempt, in the same order, from the first call on. There may be none. Call it
    * immediately before any part of the insert is sent: from then on, each plant may be written.
@@ -21,7 +21,7 @@ export interface PlantBatch {
 
 /** How an attempt to insert a batch has ended. */
 export interface InsertResult {
-  /** What was found about each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
+  /** What was found about each plant, in the order of {@link InsertRequest.take}, or one for all of them. */
   readonly findings: readonly PlantFinding[] | DatabaseFinding;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
@@ -49,7 +49,7 @@ export interface PlantInsert {
    * @param lost Aborts when the connection is considered lost. Close the connection then; do not abandon an insert for any
    *   other reason.
    */
-  send(batch: PlantBatch, lost: AbortSignal): Promise<InsertResult>;
+  send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult>;
 
   /** Called when it is no longer sent. */
   end(): void;
@@ -62,12 +62,12 @@ export interface Explanation {
   readonly cause: Error;
 }
 
-/** The maximum number of batches in flight. Each uses one connection, or two while its reply is late. */
+/** How many batches a database takes together. Each uses one connection, or two while its reply is late. */
 export interface BatchLimits {
-  /** Of batches that later ones wait for. More than four are in flight only when inserts are slow. */
-  readonly usual: number;
-  /** Of batches that stand aside: they are sent again, or their reply is late. */
-  readonly aside: number;
+  /** The maximum number of batches that later ones wait for. More than four are in flight only when inserts are slow. */
+  readonly maxInFlight: number;
+  /** The maximum number of further batches, which stand aside: they are sent again, or their reply is late. */
+  readonly maxAside: number;
 }
 
 /**

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 
 const refusedLogin = found('credentials refused', 'the user is unknown');
 const view = found('unusable', 'it is a view');
-const lost = found('no server', 'connect ECONNREFUSED');
+const lost = found('unreachable', 'connect ECONNREFUSED');
 const noPrimary = found('not now', 'there is no primary');
 const refusal = found('plant refused', 'a trigger');
 const crash = found('unknown', 'it crashes');

@@ -121,12 +121,12 @@ describe('A slow database', function () {
       const rounds = Math.floor(MINUTE / (delayMs + ROUND_TRIP_MS));
       expect(stored).to.be.at.least(0.9 * clients * rounds);
       expect(failures).to.deep.equal([]);
-      expect(slow.maxOpen).to.be.at.most(LIMITS.usual);
+      expect(slow.maxOpen).to.be.at.most(LIMITS.maxInFlight);
       expect(slow.sentAgainAt).to.deep.equal([]);
     });
   }
 
-  it('lets plants wait for a reply, not for a slot', async () => {
+  it('lets plants wait for replies, not for other inserts', async () => {
     slow.delayMs = () => 8_000;
     const durations: number[] = [];
     for (let at = 0; at < 40_000; at += 20) {
@@ -135,7 +135,7 @@ describe('A slow database', function () {
     }
     await time.runOut(2 * MINUTE);
     expect(Math.max(...durations.slice(1_000))).to.be.below(9_000);
-    expect(slow.maxOpen).to.be.at.most(LIMITS.usual);
+    expect(slow.maxOpen).to.be.at.most(LIMITS.maxInFlight);
   });
 
   it('that stands still for 20 s stores every plant with few inserts', async () => {
@@ -143,7 +143,7 @@ describe('A slow database', function () {
     for (let id = 1; id < 200; id += 2) void client(id, MINUTE, 20_400);
     await time.runOut(2 * MINUTE);
     expect(failures).to.deep.equal([]);
-    expect(slow.maxOpen).to.be.at.most(LIMITS.usual);
+    expect(slow.maxOpen).to.be.at.most(LIMITS.maxInFlight);
     expect(slow.sentAgainAt).to.deep.equal([]);
   });
 
@@ -165,7 +165,7 @@ describe('A slow database', function () {
       expect(failures).to.have.length(50);
       for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
       // Some are sent once more.
-      expect(slow.maxOpen).to.be.at.most(LIMITS.usual + 1.5 * LIMITS.aside + 1);
+      expect(slow.maxOpen).to.be.at.most(LIMITS.maxInFlight + 1.5 * LIMITS.maxAside + 1);
     });
   }
 
@@ -183,7 +183,7 @@ describe('A slow database', function () {
   });
 
   it('never gets more inserts in flight than its limits permit', async () => {
-    const limits = { usual: 6, aside: 4 };
+    const limits = { maxInFlight: 6, maxAside: 4 };
     slow.lostShard = 'silent';
     plants = openWith({ ...slow.database, limits });
     for (let id = 0; id < 100; id += 2) time.after(50 * id, () => void client(id, 15_000, -1));

@@ -182,7 +182,7 @@ describe('A time limit', () => {
 describe('A group commit', () => {
   it('leaves no timer when it is closed, even after slow inserts', async () => {
     const { fake, clock, plants, add, settled } = open({
-      limits: { usual: 2, aside: 1 },
+      limits: { maxInFlight: 2, maxAside: 1 },
     });
     clock.after(900, () => fake.inserts[0]?.reply());
     await settled(add(1n));
@@ -203,7 +203,7 @@ describe('A group commit', () => {
   });
 
   it('gives up unsent plants a second after closing, and awaits the others', async () => {
-    const limits = { usual: 1, aside: 0 };
+    const limits = { maxInFlight: 1, maxAside: 0 };
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
     await fake.insert(0);
@@ -377,7 +377,7 @@ describe('A batch', () => {
   });
 
   it('with a late reply does not hold up others', async () => {
-    const limits = { usual: 1, aside: 1 };
+    const limits = { maxInFlight: 1, maxAside: 1 };
     const { fake, late, add, settled } = openWatched({ limits });
     const first = add(1n);
     await fake.insert(0);

@@ -15,14 +15,14 @@ function pending(id: bigint): PendingPlant {
 }
 
 describe('An insert queue', () => {
-  it('forgets a plant that has expired while every slot is used', async () => {
+  it('forgets a plant that has expired while the maximum number of inserts is in flight', async () => {
     const inserts: (readonly PendingPlant[])[] = [];
     const release: (() => void)[] = [];
     const queue = new InsertQueue({
-      slots: 1,
+      maxInFlight: 1,
       startIntervalMs: () => 100,
       maxPlants: () => 1_000,
-      insert(plants, stepAside) {
+      startInsert(plants, stepAside) {
         inserts.push(plants);
         release.push(stepAside);
       },

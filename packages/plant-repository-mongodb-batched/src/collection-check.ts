@@ -38,7 +38,7 @@ export class CollectionCheck {
     this.#warnings = warnings;
   }
 
-  /** Rejects with a `StoreError`, with the error of the driver, or with the reason of the signal. */
+  /** Rejects with a `MongoStoreError`, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
     const permits = await this.#permissions(signal);
     await this.#setUp(permits, signal);

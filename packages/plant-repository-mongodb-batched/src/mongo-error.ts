@@ -17,7 +17,7 @@ import {
 /** What an error means, and the sentence that operators read: by default, that of `messageOf`. */
 type Meaning = readonly [finding: DatabaseFinding, sentence?: string];
 
-/** What each error means. Without a row, a server's reply to a command is `unknown`, anything else `no server`. */
+/** What each error means. Without a row, a server's reply to a command is `unknown`, anything else `unreachable`. */
 // biome-ignore format: a table
 const MEANINGS = {
   // What a server replies to a command, by its error code. These codes prove that an insert has written nothing. Others do
@@ -47,13 +47,13 @@ const MEANINGS = {
   'no collection': ['unusable', 'the collection does not exist'],
   'other collection': ['unusable', 'the collection is not an ordinary one'],
   'case conflict': ['unusable', 'a database exists whose name differs only in case'],
-  'no SRV record': ['no server', 'the SRV record was not resolved in time'],
+  'no SRV record': ['unreachable', 'the SRV record was not resolved in time'],
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
 } as const satisfies Readonly<Record<string, Meaning>>;
 
 /** An error of the database that may be logged and shown: it contains neither credentials nor plant data. */
-class StoreError extends Error {
-  override readonly name = 'StoreError';
+class MongoStoreError extends Error {
+  override readonly name = 'MongoStoreError';
   readonly finding: DatabaseFinding;
 
   constructor(finding: DatabaseFinding, message: string) {
@@ -65,21 +65,21 @@ class StoreError extends Error {
 const meaningOf = (row: string): Meaning | undefined => (MEANINGS as Record<string, Meaning>)[row];
 
 /** Returns the error of a row with a sentence, to which `why` is added. */
-export function storeError(row: keyof typeof MEANINGS, why = ''): StoreError {
+export function storeError(row: keyof typeof MEANINGS, why = ''): MongoStoreError {
   const [finding, sentence = row]: Meaning = MEANINGS[row];
-  return new StoreError(finding, why ? `${sentence}: ${why}` : sentence);
+  return new MongoStoreError(finding, why ? `${sentence}: ${why}` : sentence);
 }
 
 /**
  * Returns the error of a server's reply to an insert, without the server's text, which quotes plants. The text of Atlas
  * does not, and is the only thing that says why.
  */
-export function insertError({ code, codeName, errmsg }: Document): StoreError {
+export function insertError({ code, codeName, errmsg }: Document): MongoStoreError {
   const [finding, sentence] = meaningOf(`reply ${code}`) ?? ['unknown'];
   const name = codeName ? ` (${codeName})` : '';
   const text = code === 8000 ? `: ${errmsg}` : '';
   const reply = `the server reports error ${code ?? 'without a code'}${name}${text}`;
-  return new StoreError(finding, sentence ?? reply);
+  return new MongoStoreError(finding, sentence ?? reply);
 }
 
 /**
@@ -92,36 +92,36 @@ export function explain(
   error: unknown,
   topology: Topology | undefined,
   client: MongoClient,
-): StoreError {
-  if (error instanceof StoreError) return error;
+): MongoStoreError {
+  if (error instanceof MongoStoreError) return error;
   const explained = explainAlone(error);
   if (['unusable', 'credentials refused'].includes(explained.finding)) return explained;
   if (topology) return explainTopology(topology, client) ?? explained;
   const isSrv = client.options.srvHost !== undefined;
-  return isSrv && explained.finding === 'silent' ? storeError('no SRV record') : explained;
+  return isSrv && explained.finding === 'no response' ? storeError('no SRV record') : explained;
 }
 
-function explainAlone(error: unknown): StoreError {
+function explainAlone(error: unknown): MongoStoreError {
   const causes = causesOf(error);
   const known = causes.find((it) => meaningOf(rowOf(it)));
   const otherwise: Meaning = isReply(error)
     ? ['unknown']
-    : [causes.some(isTimeout) ? 'silent' : 'no server'];
+    : [causes.some(isTimeout) ? 'no response' : 'unreachable'];
   const [finding] = (known && meaningOf(rowOf(known))) ?? otherwise;
-  return new StoreError(finding, messageOf(known ?? error));
+  return new MongoStoreError(finding, messageOf(known ?? error));
 }
 
 /** Returns why no known server accepts writes; `undefined` if one does. */
-function explainTopology(topology: Topology, client: MongoClient): StoreError | undefined {
+function explainTopology(topology: Topology, client: MongoClient): MongoStoreError | undefined {
   const known = [...topology.servers.values()];
   if (known.some(({ isWritable }) => isWritable)) return undefined;
-  return new StoreError(findingOf(known), whyNotWritable(topology, client));
+  return new MongoStoreError(findingOf(known), whyNotWritable(topology, client));
 }
 
 function findingOf(known: readonly ServerDescription[]): DatabaseFinding {
   if (known.some(({ type }) => type !== 'Unknown')) return 'not now';
   const isSilent = ({ error }: ServerDescription) => !error || isTimeout(error);
-  return known.length > 0 && known.every(isSilent) ? 'silent' : 'no server';
+  return known.length > 0 && known.every(isSilent) ? 'no response' : 'unreachable';
 }
 
 const isTimeout = (error: Error) =>

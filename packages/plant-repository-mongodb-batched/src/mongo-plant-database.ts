@@ -29,7 +29,7 @@ const MAX_TOGETHER = 1_000;
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantDatabase implements PlantDatabase {
   readonly place: string;
-  readonly limits = { usual: 20, aside: 60 };
+  readonly limits = { maxInFlight: 20, maxAside: 60 };
   /** The largest document that MongoDB accepts. */
   readonly maxPlantBytes = 2 ** 24;
   readonly #db: Db;

@@ -1,7 +1,7 @@
 import type {
   Explanation,
+  InsertRequest,
   InsertResult,
-  PlantBatch,
   PlantFinding,
   PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
@@ -43,26 +43,26 @@ export class NumberedInsert implements PlantInsert {
     return this.#session !== undefined;
   }
 
-  async send(batch: PlantBatch, lost: AbortSignal): Promise<InsertResult> {
+  async send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
     const { db, name, knowsNumbers, explain } = this.#collection;
     if (!this.#session && knowsNumbers()) this.#startSession();
     const insert = {
       insert: name,
       // The driver calls this when it serializes the command for a ready connection. Until then no document has left
       // the process, even if an agent wraps commands.
-      documents: { toBSON: () => documentsOf(batch) },
+      documents: { toBSON: () => documentsOf(request) },
       ordered: false,
       writeConcern: DURABLE,
-      maxTimeMS: Math.min(Math.max(1, Math.ceil(batch.timeLimitMs)), MAX_TIME_MS),
+      maxTimeMS: Math.min(Math.max(1, Math.ceil(request.timeLimitMs)), MAX_TIME_MS),
       ...(this.#session && { txnNumber: this.#number }),
     };
     const options = { signal: lost, ...(this.#session && { session: this.#session }) };
     try {
-      return insertResult(await db.command(insert, options), batch.take().length);
+      return insertResult(await db.command(insert, options), request.take().length);
     } catch (error) {
       // This error of the driver contains the whole reply.
       if (error instanceof MongoWriteConcernError) {
-        return insertResult(error.result, batch.take().length);
+        return insertResult(error.result, request.take().length);
       }
       if (!isReply(error)) throw explain(error).cause;
       const refusal = insertError(error.errorResponse);
@@ -82,9 +82,9 @@ export class NumberedInsert implements PlantInsert {
   }
 }
 
-/** Returns the documents of a batch. Throws if no caller waits, so that nothing is sent. */
-function documentsOf(batch: PlantBatch): Document[] {
-  const plants = batch.take();
+/** Returns the documents of the plants. Throws if no caller waits, so that nothing is sent. */
+function documentsOf(request: InsertRequest): Document[] {
+  const plants = request.take();
   if (plants.length === 0) throw new Error('the caller no longer waits');
   // The driver stores a `bigint` as int64.
   return plants.map(({ plant: { id, ...fields } }) => ({ _id: id, ...fields }));

@@ -98,7 +98,7 @@ describeOnMongod('the collection', () => {
 
   it('is slow when the server responds, but not to a write', async () => {
     const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
-    await rejects(silent, { name: 'StoreError', finding: 'slow' });
+    await rejects(silent, { name: 'MongoStoreError', finding: 'slow' });
   });
 
   it('cannot be written when a router reports the error of a shard', async () => {

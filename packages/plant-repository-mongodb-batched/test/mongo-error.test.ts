@@ -64,24 +64,24 @@ describe('What an error means', () => {
     'an unknown user': ['credentials refused', 'no', inHandshake(replied(11))],
     'a wrong password': ['credentials refused', WRONG, because(inHandshake(replied(18)))],
     'a server that shuts down': ['unknown', 'no', replied(91)],
-    'a server that shuts down during a login': ['no server', 'no', inHandshake(replied(91))],
-    'no response': ['silent', SILENT, new NoResponseError()],
+    'a server that shuts down during a login': ['unreachable', 'no', inHandshake(replied(91))],
+    'no response': ['no response', SILENT, new NoResponseError()],
     'no response on a connection': [
-      'silent',
+      'no response',
       SILENT,
       new MongoNetworkTimeoutError('timed out after 1999ms'),
     ],
-    'something that is not an error': ['no server', SILENT, 'no error'],
-    'an error without a message': ['no server', SILENT, new Error()],
-    'a connection that is reset': ['no server', 'code ECONNRESET', because(coded('ECONNRESET'))],
-    'a connection that is closed': ['no server', 'it closed', new MongoNetworkError('it closed')],
+    'something that is not an error': ['unreachable', SILENT, 'no error'],
+    'an error without a message': ['unreachable', SILENT, new Error()],
+    'a connection that is reset': ['unreachable', 'code ECONNRESET', because(coded('ECONNRESET'))],
+    'a connection that is closed': ['unreachable', 'it closed', new MongoNetworkError('it closed')],
     'a handshake that the server ends': [
-      'no server',
+      'unreachable',
       CLOSED,
       because(inHandshake(new MongoNetworkError('it closed'))),
     ],
     'a TLS alert': [
-      'no server',
+      'unreachable',
       'tlsv13 alert certificate required',
       inHandshake(because(new Error(ALERT))),
     ],
@@ -109,20 +109,20 @@ describe('What an error means while no known server accepts writes', () => {
   const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
   type Row = readonly [Explanation['finding'], string, Topology['type'], ...Described[]];
   const rows: Readonly<Record<string, Row>> = {
-    'a silent host': ['silent', SILENT, 'Unknown', ['Unknown']],
+    'a silent host': ['no response', SILENT, 'Unknown', ['Unknown']],
     'hosts of another replica set': [
-      'no server',
+      'unreachable',
       'no host belongs to the replica set that replicaSet names',
       'Unknown',
     ],
     'a host that is not found': [
-      'no server',
+      'unreachable',
       'code ENOTFOUND',
       'Unknown',
       ['Unknown', coded('ENOTFOUND')],
     ],
     'members that are not reached': [
-      'no server',
+      'unreachable',
       'code ENOTFOUND; code ECONNREFUSED',
       'ReplicaSetNoPrimary',
       ['Unknown', coded('ENOTFOUND')],

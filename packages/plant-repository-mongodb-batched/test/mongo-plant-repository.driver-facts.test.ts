@@ -5,7 +5,7 @@ import {
   StoreUnavailableError,
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
+import type { InsertRequest } from '@plant-store/plant-repository-group-commit';
 import { busiestSocket, type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
@@ -180,7 +180,7 @@ describeOnMongod('an insert', () => {
     await network.close();
   });
 
-  function batch(id: bigint): PlantBatch {
+  function batch(id: bigint): InsertRequest {
     return {
       timeLimitMs: LONG_LIMIT_MS,
       take() {
@@ -190,7 +190,7 @@ describeOnMongod('an insert', () => {
     };
   }
 
-  const send = (it: PlantBatch) => database.newInsert().send(it, NEVER);
+  const send = (it: InsertRequest) => database.newInsert().send(it, NEVER);
 
   it('ends without a reply when its connection is lost', async () => {
     await send(batch(1n));

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
 import { type PlantClient, PlantStoreClient } from './plant-store-client.js';
-import { StoreError, whyNotConnected, withoutPlant } from './postgresql-error.js';
+import { PostgresqlStoreError, whyNotConnected, withoutPlant } from './postgresql-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -34,7 +34,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Runs statements with one connection. Rejects with a `StoreError` when the server reports an error; with the
+   * Runs statements with one connection. Rejects with a `PostgresqlStoreError` when the server reports an error; with the
    * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
    * it does: giving up and sending again would take a backend each time.
    *
@@ -91,7 +91,7 @@ export class ConnectionPool {
       return await work(client);
     } catch (error) {
       const known = withoutPlant(error);
-      closes = known instanceof StoreError && known.facts.reconnects === true;
+      closes = known instanceof PostgresqlStoreError && known.facts.reconnects === true;
       throw known;
     } finally {
       client.release(closes);

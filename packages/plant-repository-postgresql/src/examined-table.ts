@@ -1,5 +1,5 @@
 import type { PlantClient } from './plant-store-client.js';
-import { StoreError, withServerText } from './postgresql-error.js';
+import { PostgresqlStoreError, withServerText } from './postgresql-error.js';
 import { statementsFor } from './statements.js';
 import { absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 import type { Warnings } from './warnings.js';
@@ -26,7 +26,7 @@ export class ExaminedTable {
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
     const [why, command] = unusable;
     // Only a new connection follows what an administrator corrects with ALTER ROLE.
-    if (why) throw new StoreError('unusable', why, { command, reconnects: true });
+    if (why) throw new PostgresqlStoreError('unusable', why, { command, reconnects: true });
     if (torn) this.#warnings.report(...TORN_PAGES);
     this.#statements = statementsFor(absent);
     for (const column of absent) this.#warnings.report(...absentColumn(column));

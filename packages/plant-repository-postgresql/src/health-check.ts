@@ -3,7 +3,7 @@ import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StoreError, withServerText } from './postgresql-error.js';
+import { PostgresqlStoreError, withServerText } from './postgresql-error.js';
 import type { Warnings } from './warnings.js';
 
 /**
@@ -39,14 +39,14 @@ export class HealthCheck {
       signal.throwIfAborted();
       await this.#run(checkWrites, (it) => this.#write(it), signal).catch((error: unknown) => {
         if (error !== signal.reason) throw error;
-        throw new StoreError('slow', 'writes are not acknowledged in time');
+        throw new PostgresqlStoreError('slow', 'writes are not acknowledged in time');
       });
       if (isStandby) throw readsReachStandby();
       // Other programs may have taken every other connection of the server.
       await inserts.expectConnection(signal);
       await reads.expectConnection(signal);
     } catch (error) {
-      const command = error instanceof StoreError && error.facts.command;
+      const command = error instanceof PostgresqlStoreError && error.facts.command;
       if (command) this.#warnings.report(error.message, command);
       throw error;
     } finally {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type {
   BatchedPlant,
+  InsertRequest,
   InsertResult,
-  PlantBatch,
   PlantFinding,
   PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
-import { type Found, lookUp } from './look-up.js';
+import { type FoundRows, lookUp } from './look-up.js';
 import { type MarkedPlant, rowOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
-import { StoreError, withoutPlant } from './postgresql-error.js';
+import { PostgresqlStoreError, withoutPlant } from './postgresql-error.js';
 import { absentColumn } from './table.js';
 
 /** How long a batch waits for a row that another session has locked, and how long a part of it does. */
@@ -45,17 +45,17 @@ export class Inserts {
       });
     return {
       isRepeatable: true,
-      send: (batch, lost) => this.#send(batch, rowsOf, lost),
+      send: (request, lost) => this.#send(request, rowsOf, lost),
       end: () => undefined,
     };
   }
 
   async #send(
-    batch: PlantBatch,
+    request: InsertRequest,
     rowsOf: (plants: readonly BatchedPlant[]) => readonly MarkedPlant[],
     lost: AbortSignal,
   ): Promise<InsertResult> {
-    const insert = (client: PlantClient) => this.#insert(client, rowsOf(batch.take()));
+    const insert = (client: PlantClient) => this.#insert(client, rowsOf(request.take()));
     try {
       return await this.#connections.inserts.run(
         insert,
@@ -63,7 +63,7 @@ export class Inserts {
         () => void this.#connections.reset(),
       );
     } catch (error) {
-      if (error instanceof StoreError) return resultOf(error);
+      if (error instanceof PostgresqlStoreError) return resultOf(error);
       throw error;
     }
   }
@@ -101,7 +101,7 @@ export class Inserts {
       return await this.#insertKnown(client, plants, lockTimeoutMs);
     } catch (error) {
       const known = withoutPlant(error);
-      if (!(known instanceof StoreError) || known.facts.reconnects) throw error;
+      if (!(known instanceof PostgresqlStoreError) || known.facts.reconnects) throw error;
       if (known.facts.isUnprepared) this.#prepares = false;
       if (known.facts.mayBeOnePlant && plants.length > 1) return undefined;
       const [plant] = plants;
@@ -127,7 +127,7 @@ export class Inserts {
     const rest = others.map((_, at) => findingAt(inserted, at));
     return {
       findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
-      error: new StoreError('unusable', absentColumn(column)[0]),
+      error: new PostgresqlStoreError('unusable', absentColumn(column)[0]),
     };
   }
 
@@ -160,7 +160,8 @@ export class Inserts {
     const ids = plants.map(({ plant }) => plant.id);
     const found = await lookUp(client, ids).catch(withoutPlant);
     // If only some rows were inserted, it is not known which.
-    if (!isFound(found)) return { findings: isNoneInserted ? 'not now' : 'unknown', error: found };
+    if (!isFoundRows(found))
+      return { findings: isNoneInserted ? 'not now' : 'unknown', error: found };
     if (isNoneInserted && !found.isKept) await this.#table.examine(client);
     const findings = plants.map((it) => findingOf(it, found));
     return { findings, ...(findings.includes('unusable') && { error: hidden() }) };
@@ -171,15 +172,15 @@ export class Inserts {
 async function lookUpLocked(
   client: PlantClient,
   plant: MarkedPlant,
-  locked: StoreError,
+  locked: PostgresqlStoreError,
 ): Promise<InsertResult> {
   const { id } = plant.plant;
   const found = await lookUp(client, [id]).catch(withoutPlant);
-  const isCommitted = isFound(found) && found.marks.has(id);
+  const isCommitted = isFoundRows(found) && found.marks.has(id);
   return isCommitted ? { findings: [findingOf(plant, found)] } : resultOf(locked);
 }
 
-const isFound = (it: unknown): it is Found =>
+const isFoundRows = (it: unknown): it is FoundRows =>
   typeof it === 'object' && it !== null && 'marks' in it;
 
 /** Returns the plants in up to {@link SMALLER_BY} parts. */
@@ -194,7 +195,7 @@ function findingAt({ findings }: InsertResult, at: number): PlantFinding {
 }
 
 const hidden = () =>
-  new StoreError(
+  new PostgresqlStoreError(
     'unusable',
     'row-level security hides the row with this id from the role, or a trigger prevented the insert. The policies for SELECT must show it every row',
   );
@@ -202,7 +203,7 @@ const hidden = () =>
 /** Returns what was found about one plant by an insert that has not inserted every plant. */
 function findingOf(
   { plant: { id }, mark }: MarkedPlant,
-  { marks, isKept, mayHide }: Found,
+  { marks, isKept, mayHide }: FoundRows,
 ): PlantFinding {
   if (marks.get(id) === mark) return 'stored';
   if (!isKept) return 'not now';
@@ -216,7 +217,7 @@ function findingOf(
 }
 
 /** Returns the result of an insert that failed as a whole. */
-function resultOf(error: StoreError): InsertResult {
+function resultOf(error: PostgresqlStoreError): InsertResult {
   const { finding, code } = error;
   if (finding !== 'plant refused') return { findings: finding, error };
   const reason = 'a constraint or trigger on the table, or a server limit, rejected the plant';

@@ -64,8 +64,8 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
 const UNKNOWN: Meaning = { finding: 'unknown', reconnects: true };
 
 /** An error of the database, without any value of a plant. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
+export class PostgresqlStoreError extends Error {
+  override readonly name = 'PostgresqlStoreError';
   readonly finding: Meaning['finding'];
   readonly facts: Facts;
   /** The SQLSTATE, if the server has reported the error. */
@@ -93,7 +93,7 @@ export function whyNotConnected(error: unknown): unknown {
   if (rejected) {
     const own = error.message.slice(rejected.length);
     const message = noPassword ? 'the connection string contains no password' : own;
-    return new StoreError('credentials refused', message);
+    return new PostgresqlStoreError('credentials refused', message);
   }
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error('the server certificate is not trusted: set sslrootcert to the CA certificate', {
@@ -114,10 +114,10 @@ export function withoutPlant(error: unknown): unknown {
   return explained(error, sentence ?? sentenceWithPlants);
 }
 
-function explained(error: DatabaseError, text: string): StoreError {
+function explained(error: DatabaseError, text: string): PostgresqlStoreError {
   const { code = '' } = error;
   const { finding, ...facts } = meaningOf(error);
-  return new StoreError(finding, `${text} (${code || 'no code'})`, facts, code);
+  return new PostgresqlStoreError(finding, `${text} (${code || 'no code'})`, facts, code);
 }
 
 function meaningOf({ code, routine, where, message }: DatabaseError): Meaning {

@@ -11,7 +11,7 @@ import { Connections } from './connections.js';
 import { ExaminedTable } from './examined-table.js';
 import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
-import { StoreError } from './postgresql-error.js';
+import { PostgresqlStoreError } from './postgresql-error.js';
 import { readPage } from './postgresql-page.js';
 import { Warnings } from './warnings.js';
 
@@ -19,7 +19,7 @@ import { Warnings } from './warnings.js';
 export class PostgresqlPlantDatabase implements PlantDatabase {
   readonly place: string;
   readonly maxTogether = 1_000;
-  readonly limits = { usual: 6, aside: 4 };
+  readonly limits = { maxInFlight: 6, maxAside: 4 };
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
   readonly #warnings: Warnings;
@@ -30,7 +30,10 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   constructor(connectionString: string, observe: StoreObserver = () => undefined) {
     const { host, port, user } = new Client(connectionString);
     this.place = `the database at ${host}:${port}`;
-    this.#connections = new Connections(connectionString, this.limits.usual + this.limits.aside);
+    this.#connections = new Connections(
+      connectionString,
+      this.limits.maxInFlight + this.limits.maxAside,
+    );
     this.#warnings = new Warnings(user, observe);
     this.#table = new ExaminedTable(this.#warnings);
     this.#inserts = new Inserts(this.#connections, this.#table);
@@ -53,8 +56,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   }
 
   explain(error: unknown): Explanation {
-    const otherwise = error instanceof NoResponseError ? 'silent' : 'no server';
-    const finding = error instanceof StoreError ? error.finding : otherwise;
+    const otherwise = error instanceof NoResponseError ? 'no response' : 'unreachable';
+    const finding = error instanceof PostgresqlStoreError ? error.finding : otherwise;
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 

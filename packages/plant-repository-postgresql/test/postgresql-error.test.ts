@@ -1,7 +1,7 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { StoreError, withoutPlant } from '../src/postgresql-error.js';
+import { PostgresqlStoreError, withoutPlant } from '../src/postgresql-error.js';
 
 const NEVER = [
   'query_wait_timeout',
@@ -21,7 +21,7 @@ const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
   unknown: '08006, 40003, 57P01, XX000, ZZ001',
 };
 
-const findingOf = (error: unknown) => (error as StoreError).finding;
+const findingOf = (error: unknown) => (error as PostgresqlStoreError).finding;
 
 function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
   const context = where === undefined ? {} : { where };
@@ -34,7 +34,7 @@ describe('An error of PostgreSQL', () => {
       it(`means ${finding}, and hides the text of the server: ${error}`, () => {
         const [code, routine, where] = error.split(' ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
-        expect(known).to.be.instanceOf(StoreError).and.include({ code });
+        expect(known).to.be.instanceOf(PostgresqlStoreError).and.include({ code });
         expect(findingOf(known)).to.equal(finding);
         expect(`${known}`).to.include(code).and.not.include('Monstera');
       });
@@ -61,7 +61,7 @@ describe('An error of PostgreSQL', () => {
   });
 
   it('ends its connection if that may lead to another server now', () => {
-    const ends = (code: string) => withoutPlant(databaseError(code)) as StoreError;
+    const ends = (code: string) => withoutPlant(databaseError(code)) as PostgresqlStoreError;
     const [yes, no] = [
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
       ['23505', '57014', '42501'],

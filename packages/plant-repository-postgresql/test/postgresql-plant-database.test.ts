@@ -2,7 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
 import { type NewPlantFields, newPlant } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
+import type { InsertRequest } from '@plant-store/plant-repository-group-commit';
 import { CREATE_TABLE } from '@plant-store/plant-repository-postgresql';
 import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
@@ -37,7 +37,8 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
 
   startServer((started) => (server = started));
 
-  const insert = (plants: PlantBatch, lost: AbortSignal) => database.newInsert().send(plants, lost);
+  const insert = (plants: InsertRequest, lost: AbortSignal) =>
+    database.newInsert().send(plants, lost);
 
   beforeEach(async () => {
     network = await FaultyNetwork.before(server.port, 'plants');

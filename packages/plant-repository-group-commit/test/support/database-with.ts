@@ -5,15 +5,15 @@ import type { Finding } from '../../src/finding.js';
 import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
 import type {
   Explanation,
+  InsertRequest,
   InsertResult,
-  PlantBatch,
   PlantDatabase,
   PlantInsert,
 } from '../../src/plant-database.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { usual: 20, aside: 60 };
+export const LIMITS = { maxInFlight: 20, maxAside: 60 };
 
 const never = new Promise<never>(() => undefined);
 
@@ -49,7 +49,7 @@ export function databaseWith({ isRepeatable = true, send, end, ...methods }: Met
     page: async () => [],
     check: async () => undefined,
     explain(error) {
-      const otherwise = error instanceof NoResponseError ? 'silent' : 'no server';
+      const otherwise = error instanceof NoResponseError ? 'no response' : 'unreachable';
       const { finding = otherwise } = error as Partial<Explanation>;
       return { finding, cause: error as Error };
     },
@@ -80,7 +80,7 @@ export const plant = (id: bigint, name = `plant ${id}`) => newPlant({ id, name }
 export type FakeInsert = ReturnType<typeof fakeInsert>;
 
 /** An insert whose end the test decides. */
-function fakeInsert(batch: PlantBatch) {
+function fakeInsert(batch: InsertRequest) {
   const plants = batch.take();
   const { promise: result, resolve, reject } = unsettled<InsertResult>();
   return {

@@ -1,5 +1,5 @@
-import { answersOf, type PlantFinding } from '../../src/finding.js';
-import type { BatchedPlant, InsertResult, PlantBatch } from '../../src/plant-database.js';
+import { meaningOf, type PlantFinding } from '../../src/finding.js';
+import type { BatchedPlant, InsertRequest, InsertResult } from '../../src/plant-database.js';
 import { unsettled } from './database-with.js';
 import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
 
@@ -43,7 +43,7 @@ export class ExploredAttempt {
   isOpen = true;
   /** Whether it makes no progress by itself. */
   readonly hold: ReturnType<typeof condition>;
-  readonly #batch: PlantBatch;
+  readonly #batch: InsertRequest;
   #step: 'waits' | 'is sent' | 'has arrived' = 'waits';
   #isLate = false;
   #plants: readonly BatchedPlant[] = [];
@@ -53,7 +53,7 @@ export class ExploredAttempt {
   /** What the instance knows of each plant. */
   #known: readonly PlantFinding[] = [];
 
-  constructor(call: Call, batch: PlantBatch) {
+  constructor(call: Call, batch: InsertRequest) {
     this.call = call;
     this.#batch = batch;
     this.hold = condition(`${call.name} is held`, `${call.name} goes on`);
@@ -71,7 +71,7 @@ export class ExploredAttempt {
   mayHaveWritten(name: string): boolean {
     const isIncluded = this.#plants.some(({ plant }) => plant.name === name);
     const known = this.#plants.map((_, at) => this.#known[at] ?? 'unknown');
-    return isIncluded && known.some((it) => answersOf(it).written === 'unknown');
+    return isIncluded && known.some((it) => meaningOf(it).written === 'unknown');
   }
 
   /** Whether the instance was told that a rule refuses the plant of this name. */

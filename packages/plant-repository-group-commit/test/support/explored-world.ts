@@ -6,8 +6,8 @@ import {
 } from '@plant-store/domain';
 import { type Event, settled, type World } from '@plant-store/explorer';
 import type { GroupCommit } from '../../src/group-commit.js';
-import type { Sent } from '../../src/lost-replies.js';
-import type { BatchLimits, PlantBatch } from '../../src/plant-database.js';
+import type { WatchedReply } from '../../src/lost-replies.js';
+import type { BatchLimits, InsertRequest } from '../../src/plant-database.js';
 import { AVAILABLE, databaseWith, groupCommitWith } from './database-with.js';
 import { ExploredAttempt, newWatch, type Watch } from './explored-attempt.js';
 import { condition, ExploredServer, type Happening } from './explored-server.js';
@@ -39,7 +39,7 @@ export interface WorldPlan {
   readonly revokes?: true;
 }
 
-const LIMITS = { usual: 2, aside: 2 };
+const LIMITS = { maxInFlight: 2, maxAside: 2 };
 
 /** How long an attempt waits for a connection. */
 const CONNECTED_MS = 120;
@@ -183,7 +183,7 @@ export class ExploredWorld implements World {
     const newInsert = () => {
       inserts += 1;
       const insert = `${instance}.${inserts}`;
-      const send = (batch: PlantBatch, lost: AbortSignal) => {
+      const send = (batch: InsertRequest, lost: AbortSignal) => {
         const name = `attempt ${this.#attempts.length}`;
         const from = { name, instance, insert, isRepeatable };
         const end = this.#time.now() + CONNECTED_MS;
@@ -218,7 +218,7 @@ export class ExploredWorld implements World {
         const isDenied = world.#revocation.holds;
         return isDenied ? new StoreUnavailableError('access is revoked') : undefined;
       },
-      send<T>(call: (lost: AbortSignal) => Promise<T>): Sent<T> {
+      send<T>(call: (lost: AbortSignal) => Promise<T>): WatchedReply<T> {
         world.#watch = newWatch();
         const { connection, late } = world.#watch;
         return { reply: call(connection.signal), late: late.promise };
@@ -271,9 +271,9 @@ export class ExploredWorld implements World {
     return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
   }
 
-  #expectFewOpen(instance: number, { usual, aside }: BatchLimits): void {
+  #expectFewOpen(instance: number, { maxInFlight, maxAside }: BatchLimits): void {
     const open = this.#attempts.filter((it) => it.call.instance === instance && it.isOpen).length;
-    if (open > 2 * (usual + aside)) this.violation ??= `${open} attempts are open`;
+    if (open > 2 * (maxInFlight + maxAside)) this.violation ??= `${open} attempts are open`;
   }
 
   #expectTrueAtEnd(add: Add): void {

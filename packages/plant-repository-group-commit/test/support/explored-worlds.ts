@@ -20,7 +20,7 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   'a plant that joins later': { adds: [A, { ...B, isLate: true }] },
   'a place for one attempt of each kind': {
     adds: [A, { ...B, ...long, isLate: true }],
-    limits: { usual: 1, aside: 1 },
+    limits: { maxInFlight: 1, maxAside: 1 },
   },
   'second attempts that wait for connections': {
     adds: [
