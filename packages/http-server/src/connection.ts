@@ -64,7 +64,7 @@ export class Connection {
   /**
    * Adds the response to a request that was read. Resolves after all earlier responses and this turn of the event loop
    * (`EventLoopTurn`); the request may begin if the connection is still open. After a close,
-   * Node.js emits `close` only for the first response, so only the next request resumes; the garbage collector takes the rest.
+   * Node.js emits `close` only on the first waiting response; the rest are never resumed.
    */
   enqueue(response: LingeringResponse): Promise<void> {
     const earlier = this.#lastOwed;
@@ -77,7 +77,7 @@ export class Connection {
    * sent: `closeIfIdle` closes these connections when the server stops.
    */
   closeAfter(response: LingeringResponse): void {
-    response.shouldKeepAlive = false;
+    response.closeConnection();
   }
 
   /** Closes after the response to the last request that was read. */

@@ -36,7 +36,8 @@ async function closeListener(server: Server, whenAllAccepted: Promise<void>): Pr
   const pause = (socket: Socket) => process.nextTick(() => void accepted.push(socket.pause()));
   server.on('connection', pause);
   await whenAllAccepted;
-  // The HTTP server's own `close` would cut off idle connections immediately, and responses that are not read yet.
+  // Undocumented on an HTTP server, whose own `close` would cut off idle connections immediately, and responses that are not read
+  // yet.
   NetServer.prototype.close.call(server);
   server.off('connection', pause);
   for (const socket of accepted) socket.resume();

@@ -38,7 +38,7 @@ export function checkHttp(request: IncomingMessage): void {
   const { host, 'transfer-encoding': coding, expect } = request.headers;
   const isOld = httpVersion === '1.0';
   if (!isOld && httpVersion !== '1.1') throw malformed('the version must be HTTP/1.1 or HTTP/1.0');
-  if (host === undefined ? !isOld : isRepeated(request, 'host')) {
+  if (host === undefined ? !isOld : valuesOf(request, 'host').length > 1) {
     throw malformed('the request must have exactly one Host header');
   }
   if (host !== undefined && !HOST.test(host)) {
@@ -52,7 +52,7 @@ export function checkHttp(request: IncomingMessage): void {
       'Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1',
     );
   }
-  if (expect !== undefined && !request.headersDistinct.expect?.every(isContinue)) {
+  if (expect !== undefined && !valuesOf(request, 'expect').every(isContinue)) {
     throw malformed('Expect must be 100-continue');
   }
 }
@@ -67,14 +67,17 @@ function malformed(rule: string): RequestError {
   return new RequestError('MALFORMED_REQUEST', rule);
 }
 
-/** Returns whether a request has several headers of this lower-case name. `headers` may contain only the first. */
-function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
-  let found = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const field = rawHeaders[at];
-    if (field?.length === name.length && field.toLowerCase() === name) found += 1;
-  }
-  return found > 1;
+/**
+ * Returns every value of the headers with this lower-case name; `headers` may contain only the first. `headersDistinct` throws
+ * for a header `__proto__`, before Node.js 20.20.2 (CVE-2026-21710).
+ */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter(
+    (_, at) =>
+      at % 2 === 1 &&
+      rawHeaders[at - 1]?.length === name.length &&
+      rawHeaders[at - 1]?.toLowerCase() === name,
+  );
 }
 
 /** Returns whether a body is still unread, wholly or partly: it stands before the next request of the connection. */

@@ -11,9 +11,19 @@ const LINGER_BYTES = 65_536;
  * a reset could overtake the response (RFC 9112 section 9.6).
  */
 export class LingeringResponse extends ServerResponse<ArrivingRequest> {
-  /** Announces that the connection closes afterwards, unless the body was read. Node.js calls this for every response. */
+  #closes = false;
+
+  /** Closes the connection after this response, which says so. Has no effect once its headers are sent. */
+  closeConnection(): void {
+    this.#closes = true;
+  }
+
+  /**
+   * Announces that the connection closes afterwards, if it must or if the body is unread. Undocumented: Node.js calls this for
+   * responses that set only `statusCode`, too. Without that, a client whose upload is refused does not know of the close.
+   */
   override writeHead(...args: [number]): this {
-    if (hasUnreadBody(this.req)) this.shouldKeepAlive = false;
+    if (this.#closes || hasUnreadBody(this.req)) this.setHeader('Connection', 'close');
     return super.writeHead(...args);
   }
 

@@ -94,6 +94,12 @@ describe('Connections', () => {
     const served: [title: string, headers: Parts['headers'], sent: string, expected: Expected][] = [
       ['', {}, plantText(), { connection: 'keep-alive' }],
       [' in two fields', twice, plantText(), { connection: 'keep-alive' }],
+      [
+        ' with a field __proto__',
+        { ['__proto__']: 'x' },
+        plantText(),
+        { connection: 'keep-alive' },
+      ],
       [' with a chunked body', CHUNKED, large, { error: 4003 }],
       [' with an upgrade request', JAVA, plantText(), { connection: 'close' }],
     ];
