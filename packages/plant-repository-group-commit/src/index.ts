@@ -14,3 +14,4 @@ export type {
   PlantInsert,
 } from './plant-database.js';
 export type { BatchTracer, StoreEvent, StoreObserver } from './telemetry.js';
+export { Warnings } from './warnings.js';

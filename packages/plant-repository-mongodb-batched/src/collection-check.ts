@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { NoResponseError } from '@plant-store/plant-repository-group-commit';
+import { NoResponseError, type Warnings } from '@plant-store/plant-repository-group-commit';
 import { DURABLE } from '@plant-store/plant-repository-mongodb';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { codeOf, storeError } from './mongo-error.js';
 import { confirmedTime } from './mongo-page.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
-import type { Warnings } from './warnings.js';
 
 /** Error codes of a server. */
 const NAMESPACE_EXISTS = 48;
@@ -77,14 +76,14 @@ export class CollectionCheck {
   async #setUp(permits: Permissions, signal: AbortSignal): Promise<void> {
     const { collection: name, createCollection } = this.#options;
     const create = { create: name, ...VALIDATION };
-    if (!permits('listCollections', '')) return this.#warnings.report(UNPERMITTED, create);
+    if (!permits('listCollections', '')) return this.#warn(UNPERMITTED, create);
     const found = await this.#find(signal);
     if (found) return this.#expectOrdinary(found);
     if (!createCollection) {
       await this.#expectNoCaseConflict(signal);
-      return this.#warnings.report(ABSENT, create);
+      return this.#warn(ABSENT, create);
     }
-    if (!permits('createCollection', name)) return this.#warnings.report(UNPERMITTED, create);
+    if (!permits('createCollection', name)) return this.#warn(UNPERMITTED, create);
     const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
     await this.#command({ ...create, ...limits }, signal).catch((error) => {
       // Another instance has created it meanwhile.
@@ -103,7 +102,7 @@ export class CollectionCheck {
     const kind = options.capped ? 'capped collection' : type;
     if (kind !== 'collection') throw storeError('other collection', kind);
     if (isOwnValidator(options.validator)) this.#warnings.forget(OTHER_VALIDATOR);
-    else this.#warnings.report(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
+    else this.#warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
   }
 
   /** Rejects if the server would refuse to create the database because an existing name differs only in case. */
@@ -139,6 +138,11 @@ export class CollectionCheck {
     const { writeErrors = [] } = await this.#command(update, signal);
     // A router reports the errors of its shards in this way.
     if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
+  }
+
+  #warn(message: string, command: Document): void {
+    const inShell = `db.getSiblingDB('${this.#db.databaseName}').runCommand(${JSON.stringify(command)})`;
+    this.#warnings.report(message, inShell);
   }
 
   #command(command: Document, signal: AbortSignal): Promise<Document> {

@@ -1,9 +1,10 @@
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
-import type {
-  Explanation,
-  PlantDatabase,
-  PlantInsert,
-  StoreObserver,
+import {
+  type Explanation,
+  type PlantDatabase,
+  type PlantInsert,
+  type StoreObserver,
+  Warnings,
 } from '@plant-store/plant-repository-group-commit';
 import { hostsOf, openDatabase, type Topology } from '@plant-store/plant-repository-mongodb';
 import type { Db, ServerType } from 'mongodb';
@@ -11,7 +12,6 @@ import { CollectionCheck, type CollectionOptions } from './collection-check.js';
 import { explain } from './mongo-error.js';
 import { readPage } from './mongo-page.js';
 import { NumberedInsert } from './numbered-insert.js';
-import { Warnings } from './warnings.js';
 
 /** For the inserts of both limits, second attempts, two pages and two checks. */
 const MAX_POOL_SIZE = 104;
@@ -47,10 +47,10 @@ export class MongoPlantDatabase implements PlantDatabase {
 
   constructor(uri: string, options: CollectionOptions, observe: StoreObserver = () => undefined) {
     this.#db = openDatabase(uri, MAX_POOL_SIZE);
-    const { client, databaseName } = this.#db;
+    const { client } = this.#db;
     this.place = `the database at ${hostsOf(client)}`;
     this.#options = options;
-    this.#warnings = new Warnings(databaseName, observe);
+    this.#warnings = new Warnings(observe);
     this.#collectionCheck = new CollectionCheck(this.#db, options, this.#warnings);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes does not know any server.

@@ -1,11 +1,10 @@
 import { rejects } from 'node:assert/strict';
-import { NoResponseError } from '@plant-store/plant-repository-group-commit';
+import { NoResponseError, Warnings } from '@plant-store/plant-repository-group-commit';
 import { sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck } from '../src/collection-check.js';
 import { VALIDATION } from '../src/validation.js';
-import { Warnings } from '../src/warnings.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from './support/open-store.js';
 import { StoreEvents } from './support/store-events.js';
@@ -29,7 +28,7 @@ describeOnMongod('the collection', () => {
 
   /** Returns how to run one check, more than once. */
   function checkOn(database: Db, createCollection = true): () => Promise<void> {
-    const warnings = new Warnings(database.databaseName, events.observer);
+    const warnings = new Warnings(events.observer);
     const check = new CollectionCheck(database, { collection, createCollection }, warnings);
     return () => check.run(new AbortController().signal);
   }

@@ -2,11 +2,11 @@ import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
 import { OutcomeUnknownError, type PlantRepository, StoreDegradedError } from '@plant-store/domain';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
+import { Warnings } from '@plant-store/plant-repository-group-commit';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Long, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck } from '../src/collection-check.js';
-import { Warnings } from '../src/warnings.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   clientOf,
@@ -169,7 +169,7 @@ describeOnMongod('a majority that acknowledges late', function () {
     const command = async (sent: object, options: RunCommandOptions) =>
       'connectionStatus' in sent ? { authInfo } : db.command(sent, options);
     const limited = Object.assign(Object.create(db), { command });
-    const warnings = new Warnings(db.databaseName, () => undefined);
+    const warnings = new Warnings(() => undefined);
     const check = new CollectionCheck(limited, { collection, createCollection: true }, warnings);
     const run = () => check.run(AbortSignal.timeout(5_000));
     await run();

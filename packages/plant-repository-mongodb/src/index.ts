@@ -1,3 +1,4 @@
+// For `plant-repository-mongodb-batched`, which uses the driver in the same way.
 export {
   DURABLE,
   hostsOf,

@@ -1,16 +1,19 @@
+import type { Warnings } from '@plant-store/plant-repository-group-commit';
 import type { PlantClient } from './plant-store-client.js';
 import { PostgresqlStoreError, withServerText } from './postgresql-error.js';
 import { statementsFor } from './statements.js';
 import { absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
-import type { Warnings } from './warnings.js';
 
 /** The table `plants` as the latest examination has found it. */
 export class ExaminedTable {
   readonly #warnings: Warnings;
+  readonly #user: string | undefined;
   #statements = statementsFor([]);
 
-  constructor(warnings: Warnings) {
+  /** @param user The role of the service, which replaces `$USER` in the statements that correct the table. */
+  constructor(warnings: Warnings, user: string | undefined) {
     this.#warnings = warnings;
+    this.#user = user;
   }
 
   /** For the columns that were found. */
@@ -24,7 +27,8 @@ export class ExaminedTable {
       throw withServerText(error);
     });
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
-    const [why, command] = unusable;
+    const [why, template] = unusable;
+    const command = template?.replace('$USER', `"${this.#user}"`);
     // Only a new connection follows what an administrator corrects with ALTER ROLE.
     if (why) throw new PostgresqlStoreError('unusable', why, { command, reconnects: true });
     if (torn) this.#warnings.report(...TORN_PAGES);

@@ -1,10 +1,10 @@
+import type { Warnings } from '@plant-store/plant-repository-group-commit';
 import type { ConnectionPool } from './connection-pool.js';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
 import { PostgresqlStoreError, withServerText } from './postgresql-error.js';
-import type { Warnings } from './warnings.js';
 
 /**
  * How long a statement may have no reply after a later one has got its own: until then, both the server and the network

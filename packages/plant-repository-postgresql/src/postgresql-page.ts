@@ -1,10 +1,10 @@
 import type { NewPlantFields, PageRequest } from '@plant-store/domain';
+import type { Warnings } from '@plant-store/plant-repository-group-commit';
 import type { ExaminedTable } from './examined-table.js';
 import { type PlantRow, plantOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
 import { hasPlant, type WithSettings } from './statements.js';
 import { MAY_LAG } from './table.js';
-import type { Warnings } from './warnings.js';
 
 /** The maximum number of plants on a page. */
 const MAX_PAGE = 1_000;

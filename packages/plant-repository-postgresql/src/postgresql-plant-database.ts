@@ -5,6 +5,7 @@ import {
   type PlantDatabase,
   type PlantInsert,
   type StoreObserver,
+  Warnings,
 } from '@plant-store/plant-repository-group-commit';
 import { Client } from 'pg';
 import { Connections } from './connections.js';
@@ -13,7 +14,6 @@ import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
 import { PostgresqlStoreError } from './postgresql-error.js';
 import { readPage } from './postgresql-page.js';
-import { Warnings } from './warnings.js';
 
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlPlantDatabase implements PlantDatabase {
@@ -34,8 +34,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
       connectionString,
       this.limits.maxInFlight + this.limits.maxAside,
     );
-    this.#warnings = new Warnings(user, observe);
-    this.#table = new ExaminedTable(this.#warnings);
+    this.#warnings = new Warnings(observe);
+    this.#table = new ExaminedTable(this.#warnings, user);
     this.#inserts = new Inserts(this.#connections, this.#table);
     this.#healthCheck = new HealthCheck(this.#connections, this.#table, this.#warnings);
   }
