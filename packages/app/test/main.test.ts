@@ -17,6 +17,11 @@ describe('The plant-store command', () => {
     expect(await result([], env)).to.deep.equal({ code: 2, out: '', err: shown });
   });
 
+  it('escapes control characters, which a terminal would execute', async () => {
+    const { err } = await result([], { PORT: '\u009b2J' });
+    expect(err).to.include('got "\\x9b2J"');
+  });
+
   it('lists the documented commands for --help, -h and help', async () => {
     const help = await result(['--help']);
     expect([help.code, help.err]).to.deep.equal([0, '']);
@@ -60,33 +65,68 @@ describe('The plant-store command', () => {
   });
 
   for (const [line, problem] of [
-    ['sevre', "unknown command 'sevre'. Did you mean serve?"],
-    ['sevre --help', "unknown command 'sevre'. Did you mean serve?"],
-    ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
-    ['-x', "unknown option '-x'. See plant-store --help"],
-    ['toString', "unknown command 'toString'. See plant-store --help"],
-    ['serve 3000', "serve: unexpected argument '3000'. See plant-store --help"],
-    ['import --form-line 3', "import: unknown option '--form-line'. Did you mean --from-line?"],
-    ['import -r a', "import: unknown option '-r'. See plant-store --help"],
-    ['export --from-line 3', "export: unknown option '--from-line'. See plant-store --help"],
-    ['import a b\u001b[2J', "import: unexpected argument 'b\\x1b[2J'. See plant-store --help"],
-    ['export a', "export: unexpected argument 'a'. Redirect standard output instead"],
-    ['serve -- --help', "serve: unexpected argument '--help'. See plant-store --help"],
+    ['sevre', 'unknown command. Did you mean serve?'],
+    ['sevre --help', 'unknown command. Did you mean serve?'],
+    ['--hlep', 'unknown option. Did you mean --help?'],
+    ['-x', 'unknown option. See plant-store --help'],
+    ['toString', 'unknown command. See plant-store --help'],
+    ['serve 3000', 'serve: unexpected argument 1. See plant-store --help'],
+    ['import --form-line 3', 'import: unknown option. Did you mean --from-line?'],
+    ['import -r a', 'import: unknown option. See plant-store --help'],
+    ['export --from-line 3', 'export: unknown option. See plant-store --help'],
+    ['import a b', 'import: unexpected argument 2. See plant-store --help'],
+    ['export a', 'export: unexpected argument 1. Redirect standard output instead'],
+    ['serve -- --help', 'serve: unexpected argument 1. See plant-store --help'],
     ['export --after --limit', 'export: --after requires a value. See plant-store --help'],
     ['import --from-line', 'import: --from-line requires a value. See plant-store --help'],
     ...['0', '1e3', '1000000000000000'].map((it) => [
       `import --from-line ${it}`,
-      `import: --from-line must be a whole number of 1 or more, got '${it}'`,
+      'import: --from-line must be a whole number of 1 or more',
     ]),
-    ['export --limit 0', "export: --limit must be a whole number of 1 or more, got '0'"],
+    ['export --limit 0', 'export: --limit must be a whole number of 1 or more'],
     ...['', '1e3', '9223372036854775808'].map((it) => [
       `export --after ${it}`,
-      `export: --after must be an id from -9223372036854775808 to 9223372036854775807, got '${it}'`,
+      'export: --after must be an id from -9223372036854775808 to 9223372036854775807',
     ]),
   ] as [string, string][]) {
     it(`refuses ${JSON.stringify(line)} with exit code 2, and names the problem`, async () => {
       const err = `plant-store: ${problem}\n`;
       expect(await result(line.split(' '))).to.deep.equal({ code: 2, out: '', err });
+    });
+  }
+});
+
+const SECRET = 's3cret';
+const URI = `mongodb://u:${SECRET}@h`;
+const TOKEN = `${SECRET}-${'t'.repeat(36)}`;
+
+describe('A secret in the wrong place', () => {
+  const client = { STORAGE: 'memory', ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: sha256('a') };
+  for (const [line, env] of [
+    ['serve', { MONGODB_URI_FILE: URI }],
+    ['serve', { ACCESS_TOKENS_FILE: TOKEN }],
+    ['serve', { PUBLIC_URL: `https://u:${SECRET}@x` }],
+    ['serve', { CORS_ALLOWED_ORIGINS: `https://u:${SECRET}@x` }],
+    ['serve', { PORT: TOKEN }],
+    ['serve', { PORT: `u:${SECRET}@h` }],
+    ['serve', { HOST: URI, LOG_LEVEL: URI }],
+    ['serve', { STORAGE: URI }],
+    [`serve ${URI}`, {}],
+    [`check ${TOKEN}`, {}],
+    [TOKEN, {}],
+    [`--${TOKEN}`, {}],
+    [`import f ${TOKEN}`, {}],
+    [`import ${URI}`, client],
+    [`import --from-line ${TOKEN}`, client],
+    [`export --after ${TOKEN}`, client],
+    [`export --limit ${TOKEN}`, client],
+  ] as [string, Record<string, string>][]) {
+    const variables = Object.keys(env === client ? {} : env);
+    it(`is not printed: ${[...variables, line].join(' ')}`, async () => {
+      const { code, out, err } = await result(line.split(' '), env);
+      expect(code).to.be.oneOf([1, 2]);
+      expect(out + err).not.to.include(SECRET);
+      for (const name of variables) expect(err).to.include(`${name}: `);
     });
   }
 });

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JWK } from 'jose';
 import type { Clock, FetchKeys } from './issuer-keys.js';
-import { type JwtTokenVerifierOptions, trustedUrl } from './jwt-token-verifier-options.js';
+import { type JwtTokenVerifierOptions, nameOf, trustedUrl } from './jwt-token-verifier-options.js';
 
 const MAX_BYTES = 256 * 1024;
 const MIN_RSA_BITS = 2048;
@@ -72,10 +72,10 @@ function jwksUrlOf(metadata: unknown, issuer: string, source: URL): URL {
   const { issuer: named, jwks_uri: uri } = { ...(metadata as Record<string, unknown> | null) };
   if (named !== issuer) {
     const other = named === undefined ? 'no issuer' : `the issuer ${JSON.stringify(named)}`;
-    throw new Error(`${source} names ${other.slice(0, MAX_SHOWN)} instead of "${issuer}"`);
+    throw new Error(`${nameOf(source)} names ${other.slice(0, MAX_SHOWN)} instead of "${issuer}"`);
   }
   const url = typeof uri === 'string' ? trustedUrl(uri) : undefined;
-  if (url === undefined) throw new Error(`${source} contains no trusted jwks_uri`);
+  if (url === undefined) throw new Error(`${nameOf(source)} contains no trusted jwks_uri`);
   return url;
 }
 
@@ -86,7 +86,7 @@ async function usableKeys(document: unknown, algorithms: readonly string[], sour
   const found = (await Promise.all(uses)).filter((jwk) => jwk !== undefined);
   if (found.length > 0) return { keys: found };
   const rule = `a public key for ${algorithms.join(', ')}; RSA keys need at least ${MIN_RSA_BITS} bits`;
-  throw new Error(`${source} contains no usable key: it needs ${rule}`);
+  throw new Error(`${nameOf(source)} contains no usable key: it needs ${rule}`);
 }
 
 async function usable(jwk: JWK, alg: string): Promise<JWK | undefined> {
@@ -105,7 +105,7 @@ async function fetchJson(url: URL, signal: AbortSignal): Promise<unknown> {
     return JSON.parse(await textOf(await fetch(url, { redirect: 'manual', headers, signal })));
   } catch (error) {
     const cause = signal.aborted ? signal.reason : reasonOf(error);
-    throw new Error(`${url} did not return a JSON document`, { cause });
+    throw new Error(`${nameOf(url)} did not return a JSON document`, { cause });
   }
 }
 

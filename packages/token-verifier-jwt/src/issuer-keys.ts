@@ -6,6 +6,7 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose';
+import { nameOf } from './jwt-token-verifier-options.js';
 import type { TokenObserver } from './token-event.js';
 
 const REFRESH_INTERVAL_MS = 5 * 60 * 1_000;
@@ -55,8 +56,8 @@ export class IssuerKeys {
   /** The keys of {@link verified}, and the same as JSON. */
   #keys = createLocalJWKSet({ keys: [] });
   #json = '';
-  /** The document that is being fetched, or was fetched last. */
-  #url: URL | undefined;
+  /** The name of the document that is being fetched, or was fetched last. */
+  #document = '';
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
   /** Ends the fetch under way. `AbortSignal.any` would leak memory on Node.js 20. */
@@ -153,7 +154,7 @@ export class IssuerKeys {
 
   async #reload(): Promise<void> {
     const since = this.#clock.now();
-    const fetching = (url: URL) => (this.#url = url);
+    const fetching = (url: URL) => (this.#document = nameOf(url));
     const loaded = await this.#load(this.#fetchSignal(), fetching).catch((cause: unknown) => {
       this.#closing.throwIfAborted();
       this.#failure = unavailable(cause);
@@ -183,7 +184,7 @@ export class IssuerKeys {
   /** Rejects once a call has waited as long as it may. */
   #late(): Promise<never> {
     return new Promise((_, reject) => {
-      const late = () => new Error(`${this.#url}: ${noResponse(MAX_WAIT_MS).message}`);
+      const late = () => new Error(`${this.#document}: ${noResponse(MAX_WAIT_MS).message}`);
       this.#clock.after(MAX_WAIT_MS, () => reject(this.#failure ?? unavailable(late())));
     });
   }

@@ -87,6 +87,11 @@ export function trustedUrl(text: string): URL | undefined {
   return safe && url.username === '' && url.password === '' && url.hash === '' ? url : undefined;
 }
 
+/** Returns a URL for messages: without the user and the query, which may contain a password or a key. */
+export function nameOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -38,6 +38,16 @@ describe("The issuer's documents", () => {
     expect(issuer.requests).to.deep.equal(['/jwks']);
   });
 
+  it('are named without the query of their URL, which may contain a key', async () => {
+    const jwksUrl = `${issuer.url}/jwks?code=s3cret`;
+    const load = keysOf({ issuer: issuer.url, jwksUrl }, ['ES256'], () => undefined);
+    for (const body of ['{}', '?']) {
+      issuer.handlers.set('/jwks?code=s3cret', (_, response) => response.end(body));
+      const error = await load(AbortSignal.timeout(10_000), () => undefined).catch((it) => it);
+      expect(inspect(error)).to.include(`${issuer.url}/jwks `).and.not.include('s3cret');
+    }
+  });
+
   for (const [path, part] of Object.entries({ '/realms/plants/': '/realms/plants', '': '' })) {
     it(`name the URL of the keys by OpenID Connect Discovery or RFC 8414: "${path}"`, async () => {
       const name = `${issuer.url}${path}`;

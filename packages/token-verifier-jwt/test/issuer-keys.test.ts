@@ -10,7 +10,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const RESET = new Error('read ECONNRESET');
-const KEYS_URL = new URL('https://login.example/keys');
+const KEYS_URL = new URL('https://login.example/keys?code=s3cret');
 
 /** An issuer, and the clock of its client. */
 class Issuer implements Clock {

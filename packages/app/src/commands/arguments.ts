@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../messages/wording.js';
 
-/** The command line is invalid. The message names the argument and the rule. */
+/** The command line is invalid. The message names the rule, and contains no argument: it may be a secret in the wrong place. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -42,7 +42,7 @@ export function parseCommandLine<Command>(
   // A strict parser would mistake a negative id for an option.
   const how = { options: { ...valued, ...FLAGS }, allowPositionals: true, strict: false };
   const { positionals, values } = parseArgs({ args: [...args], ...how });
-  const [given, file, another] = positionals;
+  const [given, file] = positionals;
   const name = given ?? 'serve';
   const prefix = given === undefined ? '' : `${given}: `;
   const command = commandOf(name);
@@ -55,10 +55,10 @@ export function parseCommandLine<Command>(
       throw new UsageError(`${name}: ${option} requires a value. ${SEE}`);
     }
   }
-  const extra = WITH_FILE.includes(name) ? another : file;
-  if (extra !== undefined) {
+  const most = WITH_FILE.includes(name) ? 1 : 0;
+  if (positionals.length > most + 1) {
     const fix = name === 'export' ? 'Redirect standard output instead' : SEE;
-    throw new UsageError(`${name}: unexpected argument '${extra}'. ${fix}`);
+    throw new UsageError(`${name}: unexpected argument ${most + 1}. ${fix}`);
   }
   return { command, file, values: values as Arguments['values'] };
 }
@@ -67,12 +67,12 @@ export function parseCommandLine<Command>(
 function unknownWord(problem: string, word: string, known: readonly string[]): never {
   const meant = nearest(word, known);
   const fix = meant === undefined ? SEE : `Did you mean ${meant}?`;
-  throw new UsageError(`${problem} '${word}'. ${fix}`);
+  throw new UsageError(`${problem}. ${fix}`);
 }
 
 /** Returns the number in the text of an option; `undefined` if the option is absent. @throws {UsageError} */
 export function countOf(option: string, text?: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} must be a whole number of 1 or more, got '${text}'`);
+  throw new UsageError(`${option} must be a whole number of 1 or more`);
 }

@@ -46,7 +46,5 @@ export async function exportPlants(process: OwnProcess, { values }: Arguments): 
 function idOf(text: string): PlantId {
   const id = /^-?[0-9]{1,19}$/.test(text) ? BigInt(text) : undefined;
   if (id !== undefined && isPlantId(id)) return id;
-  throw new UsageError(
-    `export: --after must be an id from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}, got '${text}'`,
-  );
+  throw new UsageError(`export: --after must be an id from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`);
 }

@@ -53,7 +53,7 @@ export function stopOnSignals(process: OwnProcess, names: readonly string[]): Ab
 
 /**
  * Prints a problem to standard error. Control characters are escaped, because a terminal would execute one hidden in a
- * file name.
+ * value.
  */
 export function printProblem({ stderr }: Pick<OwnProcess, 'stderr'>, text: string): void {
   const escaped = (it: string) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`;

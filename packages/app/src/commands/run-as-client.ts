@@ -9,7 +9,7 @@ import type { Container } from 'inversify';
 import { type Configuration, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { createContainer } from '../container.js';
-import { sentenceOf } from '../messages/wording.js';
+import { sentenceOf, systemReason } from '../messages/wording.js';
 import { type OwnProcess, printProblem, StartError, stopOnSignals } from './own-process.js';
 
 /** What an import or an export works with: the token of a client and the parts of the service. */
@@ -81,7 +81,7 @@ function problemOf(error: unknown, { aborted, reason }: AbortSignal, given: Conf
   if (error instanceof StoreUnavailableError) return sentenceOf(error, given.store.variables);
   if (error instanceof UnreadablePlantError) return error.message;
   // System errors are about the input or the output.
-  if (error instanceof Error && 'syscall' in error) return error.message;
+  if (error instanceof Error && 'syscall' in error) return systemReason(error);
   throw error;
 }
 

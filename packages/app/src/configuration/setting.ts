@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 import * as v from 'valibot';
-import { anyOf, sentenceOf } from '../messages/wording.js';
+import { anyOf, systemReason } from '../messages/wording.js';
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
@@ -179,9 +179,13 @@ function problemOf(name: string, { rule, example, secret }: Setting<unknown>, te
 /** White space or quotes around a value: a file for `docker run --env-file` keeps both. */
 const WRAPPED = /^\s|\s$|^(["']).*\1$/s;
 
+/** A value that may be a secret in the wrong variable: a token, or a connection string. */
+const LIKE_A_SECRET = /@|:\/\/|.{21}/s;
+
 function shown(text: string, secret: boolean | undefined): string {
   if (text === '') return 'an empty string';
-  const value = secret ? 'a value that is not shown' : JSON.stringify(text);
+  const isHidden = secret || LIKE_A_SECRET.test(text);
+  const value = isHidden ? 'a value that is not shown' : JSON.stringify(text);
   return WRAPPED.test(text) ? `${value}, with white space or quotes around it` : value;
 }
 
@@ -201,12 +205,15 @@ export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
       else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trim();
       else problems.push(`${name}, ${file}: both are set. Unset one of them`);
     } catch (error) {
-      problems.push(
-        `${file}: cannot read the file (${sentenceOf(error)}). Correct the path or the permissions`,
-      );
+      problems.push(unreadable(file, error));
     }
   }
   return { env, problems };
+}
+
+/** Returns the problem of a variable that contains the path of a file that cannot be read. */
+export function unreadable(variable: string, error: unknown): string {
+  return `${variable}: cannot read the file (${systemReason(error)}). Correct the path or the permissions`;
 }
 
 /** Whether this is a trial, in which a database and a token verifier have defaults. Every other name is production. */

@@ -9,9 +9,8 @@ import {
   type TokenDigest,
   tokenDigest,
 } from '@plant-store/token-verifier-static';
-import { sentenceOf } from '../messages/wording.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
-import { ConfigurationError, required, text } from './setting.js';
+import { ConfigurationError, required, text, unreadable } from './setting.js';
 
 export interface ConfiguredVerifier {
   /** The variables that name its file or its issuer; log lines about the verifier begin with them. */
@@ -166,8 +165,10 @@ function checkedTokens(
     if (trial || !digests.includes(SHOWN_IN_README)) return tokens;
     throw new InvalidTokensError(['`demo` is not secret: the README shows it']);
   } catch (error) {
-    const unreadable = `cannot read the file (${sentenceOf(error)})`;
-    const problems = error instanceof InvalidTokensError ? error.problems : [unreadable];
+    if (!(error instanceof InvalidTokensError)) {
+      throw new ConfigurationError([unreadable(variable, error)]);
+    }
+    const { problems } = error;
     throw new ConfigurationError(problems.map((problem) => `${variable}: ${problem}. ${fix}`));
   }
 }

@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /** Returns words as a text, such as "a, b or c". */
 export function anyOf(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
@@ -8,6 +10,17 @@ export function sentenceOf(error: unknown, variables?: string): string {
   const [problem, ...reasons] = messagesOf(error);
   const sentence = reasons.length === 0 ? `${problem}` : `${problem} (${reasons.join(': ')})`;
   return variables === undefined ? sentence : `${variables}: ${sentence}`;
+}
+
+/**
+ * Returns why a system call failed, without the path, which may be a secret in the wrong place. Rethrows an error that
+ * has no code.
+ */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error && 'code' in error)) throw error;
+  const { code, errno = 0 } = error as NodeJS.ErrnoException;
+  const [, meaning] = getSystemErrorMap().get(errno) ?? [];
+  return meaning === undefined ? `${code}` : `${code}: ${meaning}`;
 }
 
 /** Returns the messages of an error and its causes, leaving out empty ones and those contained in an earlier one. */

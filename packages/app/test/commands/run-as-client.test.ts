@@ -107,9 +107,8 @@ describe('plant-store import', () => {
   });
 
   for (const [file, problem] of [
-    ['-- --help', "ENOENT: no such file or directory, open '--help'"],
-    ['/none/\u001b[2J', "ENOENT: no such file or directory, open '/none/\\x1b[2J'"],
-    ['/', 'EISDIR: illegal operation on a directory, read'],
+    ['-- --help', 'ENOENT: no such file or directory'],
+    ['/', 'EISDIR: illegal operation on a directory'],
   ] as const) {
     it(`exits with 1 if it cannot read its input: ${problem}`, async () => {
       const text = `plant-store: import: ${problem}. To resume: --from-line 1\n`;

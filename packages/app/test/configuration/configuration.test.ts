@@ -80,7 +80,7 @@ describe('A problem of the configuration', () => {
   const notUri = (found: string) =>
     `MONGODB_URI: must be a MongoDB connection string, got ${found}. Example: MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants`;
   const unreadable = (variable: string) =>
-    `${variable}: cannot read the file (ENOENT: no such file or directory, open '/none'). Correct the path or the permissions`;
+    `${variable}: cannot read the file (ENOENT: no such file or directory). Correct the path or the permissions`;
 
   const cases: readonly (readonly [string, Env, ...string[]])[] = [
     [
@@ -128,7 +128,7 @@ describe('A problem of the configuration', () => {
     [
       'is explained if the tokens file is a folder',
       { ACCESS_TOKENS_FILE: '/' },
-      'ACCESS_TOKENS_FILE: cannot read the file (EISDIR: illegal operation on a directory, read). Each line must contain a digest and a label: see docs/authentication.md',
+      'ACCESS_TOKENS_FILE: cannot read the file (EISDIR: illegal operation on a directory). Correct the path or the permissions',
     ],
     [
       'is explained if an issuer is not a URL',
