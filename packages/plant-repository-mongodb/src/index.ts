@@ -1,4 +1,3 @@
-// For `plant-repository-mongodb-batched`, which uses the driver in the same way.
 export {
   DURABLE,
   hostsOf,
