@@ -21,6 +21,9 @@ const REQUESTS: readonly (readonly [token: string, body: string, response: unkno
 ];
 
 describe('The smallest plant store', () => {
+  const terminal = new Terminal();
+  after(() => terminal.stop());
+
   it('has at most 155 lines', () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
     const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('');
@@ -47,7 +50,6 @@ describe('The smallest plant store', () => {
   });
 
   it('creates plants, and reports each failure in one format', async () => {
-    const terminal = new Terminal();
     const port = await freePort();
     terminal.start(`exec node ${folder}/dist/main.js`, { PORT: `${port}` });
     const address = `http://127.0.0.1:${port}`;
@@ -56,6 +58,5 @@ describe('The smallest plant store', () => {
       const response = await postPlant(address, body, { Authorization: `Bearer ${token}` });
       expect(await response.json()).to.deep.equal(expected);
     }
-    await terminal.stop();
   });
 });

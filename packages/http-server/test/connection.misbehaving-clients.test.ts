@@ -348,7 +348,7 @@ describe('The time limits', () => {
   const loopback = useLoopback();
 
   for (const [title, head] of Object.entries(UNFINISHED)) {
-    it(`apply to a request ${title} after slow ones`, async () => {
+    it(`end a pipelined request ${title} with a 408, after the responses before it`, async () => {
       const ready = signal();
       const server = await loopback.start(handler(ready.given), SHORT_LIMITS);
       const counts = [0, 1, 16, 17, 40];
