@@ -108,9 +108,9 @@ export function createContainer(
       (health, metrics, { http: observer }) => {
         metrics?.addReadiness(() => health.isReady);
         const ready = () => health.ready();
-        return (
-          metrics && createServer(createManagementApp({ ready, metrics, observer }).callback())
-        );
+        if (!metrics) return undefined;
+        const app = createManagementApp({ ready, metrics, observer });
+        return createServer(app.callback(), { refuse: refuseWith(observer) });
       },
       [ids.health, ids.metrics, ids.observer],
     )

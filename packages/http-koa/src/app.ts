@@ -2,7 +2,12 @@ import type Router from '@koa/router';
 import type { CreatePlant } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
 import { type Admit, authorize } from './create-plant/authorize.js';
-import { createPlant } from './create-plant/create-plant.js';
+import {
+  createPlant,
+  type RespondWithPlant,
+  respondImmediately,
+  respondThroughKoa,
+} from './create-plant/create-plant.js';
 import { readBody } from './create-plant/read-body.js';
 import type { DescriptionOptions } from './docs/openapi-description.js';
 import { addDocs, addHome } from './docs/serve-docs.js';
@@ -58,7 +63,7 @@ export function createApp(
   app.use(respondToFailures(observer));
   // Two routers, because each compares a request with all its routes.
   const [creates, others] = [newRouter(), newRouter()];
-  addCreatePlant(creates, dependencies, options);
+  addCreatePlant(creates, dependencies, options, respondImmediately);
   addOthers(others, dependencies, options);
   if (options.docs !== false) addHome(others, options);
   app.use(creates.routes());
@@ -89,7 +94,7 @@ export function plantStoreRoutes(
   const { observer } = dependencies;
   const router = newRouter();
   router.use(observe(observer), respondToFailures(observer));
-  addCreatePlant(router, dependencies, options);
+  addCreatePlant(router, dependencies, options, respondThroughKoa);
   addOthers(router, dependencies, options);
   return router.routes() as Middleware;
 }
@@ -107,6 +112,7 @@ function addCreatePlant(
     maxInFlight = 1000,
     requestDeadlineMs = 15_000,
   }: RoutesOptions,
+  respond: RespondWithPlant,
 ): void {
   const limits = {
     maxInFlight: positiveInteger('maxInFlight', maxInFlight),
@@ -116,7 +122,7 @@ function addCreatePlant(
     `${plainPath('basePath', basePath)}/plants`,
     authorize(dependencies.createPlant, dependencies.admit),
     readBody(positiveInteger('bodyLimit', bodyLimit)),
-    createPlant(limits),
+    createPlant(limits, respond),
   );
 }
 

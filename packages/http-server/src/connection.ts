@@ -149,9 +149,25 @@ export class Connection {
    * loop, so no other connection is read in this turn.
    */
   #cutOff(): void {
-    this.#socket.destroy();
+    closeWithoutStackTraces(this.#socket);
     this.#shared.pauseReading();
   }
+}
+
+/**
+ * Closes a connection with thousands of requests. For each of them, Node.js creates an error in its own listener of `close`;
+ * the stack traces would take more time than everything else, and other clients wait meanwhile.
+ */
+function closeWithoutStackTraces(socket: Socket): void {
+  if (socket.destroyed) return;
+  const limit = Error.stackTraceLimit;
+  socket.prependOnceListener('close', () => {
+    Error.stackTraceLimit = 0;
+  });
+  socket.once('close', () => {
+    Error.stackTraceLimit = limit;
+  });
+  socket.destroy();
 }
 
 /** Resolves when a response is sent, or its connection is closed before that. */

@@ -82,6 +82,17 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
+  it('that is cut off costs no stack traces, and later errors have theirs', async () => {
+    const { server, socket, accepted } = await start();
+    const errors: Error[] = [];
+    server.on('request', (request) => request.on('error', (error) => errors.push(error)));
+    socket.on('error', () => undefined).write(SLOW.repeat(252));
+    await once(accepted, 'close');
+    await until(() => errors.length > 0);
+    expect(errors.filter(({ stack = '' }) => stack.includes('\n'))).to.deep.equal([]);
+    expect(new Error('later').stack).to.include('\n');
+  });
+
   describe('that pipelines while more than 1,000 requests wait on all connections', () => {
     /** Starts a server on which 1,000 requests of four other clients wait until `ready` is given. */
     async function startBusy() {

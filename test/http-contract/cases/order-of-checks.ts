@@ -16,11 +16,13 @@ const HEAD_FAULTS: readonly Fault[] = [
   ['an unknown token', 4011, { headers: { authorization: `Bearer ${MARK}` } }],
   ['no permission', 4030, PERMISSION],
   ['another media type', 4002, { headers: { 'content-type': 'text/plain' } }],
+  ['no media type', 4002, { headers: { 'content-type': undefined } }],
   ['a content coding', 4002, { headers: { 'content-encoding': 'gzip' } }],
 ];
 
 const BODY_FAULTS: readonly Fault[] = [
   ['no body', 4001, { body: '' }],
+  ['no body and no length', 4001, { body: '', headers: { 'content-length': undefined } }],
   ['a body too large', 4003, { body: '{'.repeat(20_000) }],
   ['chunks too large', 4003, { chunks: ['{}'.padEnd(20_000)] }],
   ['a body that is not JSON', 4004, { body: '{"id":"1","name":1,}' }],

@@ -2,6 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { StoreUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { freePort, silentServer } from '@plant-store/faulty-network';
@@ -284,6 +285,13 @@ describe('The management listener', () => {
     expect(info['x-build']).to.deep.equal(build);
     const label = `plant_store_build_info{version="${build.version}",commit="`;
     expect((await metricsOf(service)).join('\n')).to.include(label);
+  });
+
+  it('responds to invalid HTTP in the usual format', async () => {
+    const { management } = await serveHere({ MANAGEMENT_PORT: '0' });
+    const socket = connect(Number(new URL(`${management}`).port), '127.0.0.1').setEncoding('utf8');
+    socket.write('GARBAGE\r\n\r\n');
+    expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 400 [\s\S]*"error":4000,/);
   });
 
   it('counts connections beyond MAX_CONNECTIONS, which are closed', async () => {

@@ -52,17 +52,15 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 /** Not compressed, said in any case, perhaps by each of several proxies. */
 const IDENTITY = /^identity(?:[ \t]*,[ \t]*identity)*$/i;
 
-type Checked = Pick<Context, 'req' | 'request' | 'writable'>;
+type Checked = Pick<Context, 'req' | 'writable'>;
 
 /** Checks the headers of the body. @throws {HttpError} if the body is refused, or its arrival has already failed. */
-function checkBody({ req, request, writable }: Checked, limit: number): void {
+function checkBody({ req, writable }: Checked, limit: number): void {
   const { headers } = req;
   // HTTP/2 needs neither header, and without one, Koa and the parser see no body.
   if (req.httpVersionMajor > 1) headers['transfer-encoding'] ??= 'chunked';
   if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(req, 'content-type')) {
-    // Only if a body was announced, the client is told about its type.
-    const isMissing = request.is('application/json') === null;
-    throw new HttpError(isMissing ? 'BODY_MISSING' : 'MEDIA_TYPE_NOT_SUPPORTED');
+    throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding !== 'identity') {

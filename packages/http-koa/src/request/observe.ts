@@ -36,15 +36,13 @@ export function observe(observer: HttpObserver): Middleware {
     const requestId = requestIdOf(req);
     state.requestId = requestId;
     state.arrivedAt = startedAt;
-    // A host application may have responded already.
-    if (!res.headersSent) {
-      // With Node.js's own method: every create passes here, and `ctx.set` takes more CPU time.
-      res.setHeader('X-Request-Id', requestId);
-      // Unless a route says otherwise.
-      res.setHeader('Cache-Control', 'no-store');
-    }
     observer.begun();
     await next();
+    // Unless the response has been sent: by `createApp`, which then has set both, or by a host application.
+    if (ctx.writable) {
+      ctx.set('X-Request-Id', requestId);
+      if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
+    }
     const { failure, client, cause } = state;
     observer.ended({
       method: countedMethod(req.method),
