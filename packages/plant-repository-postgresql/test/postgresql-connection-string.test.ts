@@ -15,7 +15,7 @@ import { Client } from 'pg';
 import { readUri } from '../src/postgresql-connection-string.js';
 
 const URI = 'postgresql://gardener:s3cret@db.example:5433/garden';
-const { ca } = certificates;
+const ca = encodeURI(certificates.ca);
 
 /** How a connection is protected: without TLS, with TLS that verifies nothing, or that verifies the server and its name. */
 type Tls = 'plain' | 'unverified' | 'verified';

@@ -65,7 +65,7 @@ export class FaultyMongod {
         const options = { promoteLongs: false, readConcern: { level: 'majority' } } as const;
         const found: Document | null = await plants.findOne({ _id: id }, options);
         if (found === null) return undefined;
-        const { _id, mark, ...fields } = found;
+        const { _id, ...fields } = found;
         return { id, ...fields } as Plant;
       },
       stall: async () => network.freeze(),
