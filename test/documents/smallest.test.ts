@@ -51,7 +51,7 @@ describe('The smallest plant store', () => {
 
   it('creates plants, and reports each failure in one format', async () => {
     const port = await freePort();
-    terminal.start(`exec node ${folder}/dist/main.js`, { PORT: `${port}` });
+    terminal.start(`exec node "${folder}/dist/main.js"`, { PORT: `${port}` });
     const address = `http://127.0.0.1:${port}`;
     await terminal.run(`curl -s --retry 99 --retry-connrefused --retry-delay 1 ${address}`);
     for (const [token, body, expected] of REQUESTS) {

@@ -9,11 +9,13 @@ package plantstore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -74,13 +76,11 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("plantstore: %v: %s", e.Outcome, e.Message) }
 
-// Unwrap returns the outcome and the cause.
-func (e *Error) Unwrap() []error {
-	if e.Cause == nil {
-		return []error{e.Outcome}
-	}
-	return []error{e.Outcome, e.Cause}
-}
+// Is reports whether the target is the outcome, for [errors.Is].
+func (e *Error) Is(target error) bool { return target == e.Outcome }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Plant is a plant to create.
 type Plant struct {
@@ -93,7 +93,15 @@ type Plant struct {
 }
 
 // NewID returns a random id. With a million plants, the chance that any two collide is 3 in 100 million.
-func NewID() int64 { return int64(rand.Uint64()) }
+func NewID() int64 { return int64(randomBits()) }
+
+func randomBits() uint64 {
+	var bits [8]byte
+	if _, err := rand.Read(bits[:]); err != nil {
+		panic(err) // The operating system has no randomness.
+	}
+	return binary.BigEndian.Uint64(bits[:])
+}
 
 // Client creates plants. Use one for the whole program, from any goroutine: its creates share connections. Set its fields
 // before you use it.
@@ -151,7 +159,8 @@ func (c *Client) create(ctx context.Context, plant Plant, mayBeStored bool) erro
 			return nil
 		}
 		mayBeStored = mayBeStored || failure.Outcome == ErrUnknown
-		backOff := rand.Float64() * float64(100*time.Millisecond) * float64(int64(1)<<min(attempt, 30))
+		longest := float64(100*time.Millisecond) * math.Exp2(float64(attempt))
+		backOff := math.Min(longest, float64(time.Hour)) * float64(randomBits()>>11) / (1 << 53)
 		pause := failure.RetryAfter + time.Duration(backOff)
 		if !failure.isTemporary() || time.Now().Add(pause).After(end) || !sleep(ctx, pause) {
 			if mayBeStored {
@@ -225,13 +234,19 @@ func failureOf(response *http.Response, text []byte, name string) *Error {
 		members.Error, members.Message = 0, fmt.Sprintf("unexpected response with status %d", status)
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for the date of a proxy.
+	retryAfter := time.Duration(seconds) * time.Second
+	if seconds < 0 {
+		retryAfter = 0
+	} else if seconds > int(maxRetryAfter/time.Second) {
+		retryAfter = maxRetryAfter
+	}
 	return &Error{
 		Outcome:    outcomeOf(status, members.Error),
 		Code:       members.Error,
 		Status:     status,
 		Message:    members.Message,
 		RequestID:  response.Header.Get("X-Request-Id"),
-		RetryAfter: min(time.Duration(max(seconds, 0))*time.Second, maxRetryAfter),
+		RetryAfter: retryAfter,
 	}
 }
 

@@ -139,7 +139,7 @@ describe('plant-store export from a replica set', () => {
     );
     expect(await running.ended).to.equal(1);
     expect(running.stderr()).to.match(
-      /^exported: 10000\nplant-store: export: EFBIG: .*, write\. To resume: /m,
+      /^exported: 10000\nplant-store: export: EFBIG: .*\. To resume: /m,
     );
     const part = readFileSync(file, 'utf8');
     expect(part).to.have.lengthOf(1024 * 1024);
@@ -153,7 +153,7 @@ describe('plant-store export from a replica set', () => {
     const running = run(['export'], { ...CLIENT, ...env, LOG_LEVEL: 'error' });
     running.child.stdout?.destroy();
     expect(await running.ended).to.equal(1);
-    expect(running.stderr()).to.match(/^exported: 0\nplant-store: export: write EPIPE\n$/m);
+    expect(running.stderr()).to.match(/^exported: 0\nplant-store: export: .*EPIPE.*\n$/m);
   });
 
   it('is resumed by the options that it prints after a SIGTERM', async () => {

@@ -1,6 +1,6 @@
 module example.com/driver
 
-go 1.22
+go 1.19
 
 require example.com/plantstore v0.0.0
 
