@@ -10,6 +10,7 @@ import { snippet, withReal } from './support/snippet.js';
 import { Terminal } from './support/terminal.js';
 
 const folder = join(root, 'examples/smallest');
+const page = 'examples/smallest/README.md';
 
 /** A token and a body, and the response. */
 const REQUESTS: readonly (readonly [token: string, body: string, response: unknown])[] = [
@@ -30,9 +31,9 @@ describe('The smallest plant store', () => {
     expect(text.split('\n').length - 1).to.be.within(1, 155);
   });
 
-  it('has a suite that reports a broken adapter: README.md', async function () {
+  it('has a suite that reports a broken adapter: examples/smallest/README.md', async function () {
     this.timeout(60_000);
-    const { prose } = readDocument(root, 'README.md');
+    const { prose } = readDocument(root, page);
     const [, sound = '', broken = ''] = /replace `(.+?)` with `(.+?)`/.exec(prose) ?? [];
     const copy = temporaryFolder();
     for (const name of ['node_modules', 'package.json', 'tsconfig.base.json'])
@@ -41,12 +42,12 @@ describe('The smallest plant store', () => {
     cpSync(folder, own, { recursive: true, filter: (source) => !source.endsWith('dist') });
     const adapter = join(own, 'memory-plant-repository.ts');
     writeFileSync(adapter, withReal(readFileSync(adapter, 'utf8'), { [sound]: broken }));
-    const ran = run('bash', ['-c', snippet('README.md', 'npx tsc -b examples/smallest')], {
+    const ran = run('bash', ['-c', snippet(page, 'npx tsc -b examples/smallest')], {
       cwd: copy,
     });
     const { stdout } = await ran.catch((error) => error);
     const shown = stdout.replaceAll(/ \(\d+ms\)/g, '');
-    expect(shown).to.include(snippet('README.md', '  MemoryPlantRepository'));
+    expect(shown).to.include(snippet(page, '  MemoryPlantRepository'));
   });
 
   it('creates plants, and reports each failure in one format', async () => {

@@ -50,7 +50,7 @@ export const respondThroughKoa: RespondWithPlant = (ctx, plant) => {
 
 /**
  * Responds immediately, so that nothing can replace the response to a stored plant. It bypasses Koa's own response
- * (`ctx.respond` in Koa's API): docs/evidence.md has the CPU time that this saves.
+ * (`ctx.respond` in Koa's API), which takes more CPU time: docs/evidence.md, "What Koa costs".
  */
 export const respondImmediately: RespondWithPlant = (ctx, plant, requestId) => {
   // The client has gone, or a host application has responded.
