@@ -20,24 +20,25 @@ export type { Log };
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
 export const ids = {
-  logger: id<Log>('Logger'),
-  /** `undefined` without a management listener. */
-  metrics: id<Metrics | undefined>('Metrics'),
-  observer: id<Observer>('Observer'),
   plantRepository: id<Store>('PlantRepository'),
   tokenVerifier: id<ReloadableVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
+  server: id<DrainableServer>('Server'),
+
+  /** `undefined` without a management listener. */
+  metrics: id<Metrics | undefined>('Metrics'),
+  logger: id<Log>('Logger'),
+  observer: id<Observer>('Observer'),
   /** `undefined` when the store cannot be read. */
   readPlants: id<ReadPlants | undefined>('ReadPlants'),
   health: id<Health>('Health'),
-  server: id<DrainableServer>('Server'),
   managementServer: id<DrainableServer | undefined>('ManagementServer'),
 };
 
 /**
  * Wires the service. Each object is created once, on the first `getAsync`, so code that a configuration does not need
- * is never loaded. `unbindAllAsync` closes what was opened, all of it
- * together; before that, `unbindAsync` closes what must end first.
+ * is never loaded. `unbindAllAsync` closes what was opened, all of it together; before that, `unbindAsync` closes what must
+ * end first.
  */
 export function createContainer(
   configuration: Configuration,
@@ -45,25 +46,14 @@ export function createContainer(
   { purpose = 'serve' }: { readonly purpose?: Purpose } = {},
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
+  bindHexagon(container, configuration, purpose);
+  bindProduction(container, configuration, output);
+  return container;
+}
+
+/** The two driven adapters, the use case that calls them, and the server whose application calls the use case. */
+function bindHexagon(container: Container, configuration: Configuration, purpose: Purpose): void {
   const { store, verifier } = configuration;
-  container.bind(ids.metrics).toResolvedValue(async () => {
-    if (configuration.MANAGEMENT_PORT === undefined) return undefined;
-    const { Metrics } = await import('./telemetry/metrics.js');
-    return new Metrics(build);
-  });
-  container
-    .bind(ids.logger)
-    .toResolvedValue(
-      (metrics) =>
-        openLog(configuration, output, () => metrics?.count('plant_store_log_lines_lost_total')),
-      [ids.metrics],
-    );
-  container
-    .bind(ids.observer)
-    .toResolvedValue(
-      (logger, metrics) => observe(logger, metrics, configuration),
-      [ids.logger, ids.metrics],
-    );
   container
     .bind(ids.plantRepository)
     .toResolvedValue(
@@ -83,6 +73,39 @@ export function createContainer(
       [ids.tokenVerifier, ids.plantRepository, ids.metrics],
     );
   container
+    .bind(ids.server)
+    .toResolvedValue(
+      (...parts) => openServer(configuration, ...parts),
+      [ids.observer, ids.metrics, ids.createPlant, ids.health],
+    )
+    .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
+}
+
+/** What production adds: metrics, the log, health checks, and reading plants back for an export. */
+function bindProduction(
+  container: Container,
+  configuration: Configuration,
+  output: LogOutput,
+): void {
+  container.bind(ids.metrics).toResolvedValue(async () => {
+    if (configuration.MANAGEMENT_PORT === undefined) return undefined;
+    const { Metrics } = await import('./telemetry/metrics.js');
+    return new Metrics(build);
+  });
+  container
+    .bind(ids.logger)
+    .toResolvedValue(
+      (metrics) =>
+        openLog(configuration, output, () => metrics?.count('plant_store_log_lines_lost_total')),
+      [ids.metrics],
+    );
+  container
+    .bind(ids.observer)
+    .toResolvedValue(
+      (logger, metrics) => observe(logger, metrics, configuration),
+      [ids.logger, ids.metrics],
+    );
+  container
     .bind(ids.readPlants)
     .toResolvedValue(
       (tokens, plants) => (isReader(plants) ? new ReadPlants(tokens, plants) : undefined),
@@ -96,13 +119,6 @@ export function createContainer(
     )
     .onDeactivation((health) => health.stop());
   container
-    .bind(ids.server)
-    .toResolvedValue(
-      (...parts) => openServer(configuration, ...parts),
-      [ids.observer, ids.metrics, ids.createPlant, ids.health],
-    )
-    .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
-  container
     .bind(ids.managementServer)
     .toResolvedValue(
       (health, metrics, { http: observer }) => {
@@ -115,7 +131,6 @@ export function createContainer(
       [ids.health, ids.metrics, ids.observer],
     )
     .onDeactivation((server) => server?.drain(0));
-  return container;
 }
 
 function isReader(plants: Store): plants is Store & PlantReader {
