@@ -36,7 +36,7 @@ const { endAll, serve } = ownProcesses();
 /** The delay that all but nginx.conf require. */
 const SHUTDOWN_DELAY_MS = '3000';
 
-/** The sizes of bodies that are refused. With more than 256 KiB, a client of Caddy may get no response: see docs/proxies.md. */
+/** The sizes of bodies that are refused. With more than 256 KiB, a client of Caddy may get no response: see Caddyfile. */
 const LARGE = [16_385, 200_000];
 
 /** Addresses on the loopback interface for another client and for slow clients. */
