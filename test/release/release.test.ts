@@ -70,7 +70,7 @@ describe('A release', function () {
 
   const manifest = 'packages/plant-json/package.json';
   const needs = /plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/;
-  const unreleased = /(?<=## Unreleased\n)[\s\S]*?(?=## )/g;
+  const unreleased = /(?<=## Unreleased\n)[\s\S]*/g;
   const none = /CHANGELOG\.md has no changes under "Unreleased"/;
   for (const [title, version, reason, file, before, after] of [
     ['of changes in the work tree', RELEASE, /the work tree has changes/, 'README.md', '#', ''],
@@ -90,7 +90,7 @@ describe('A release', function () {
   describe('that was made', () => {
     let changes: string;
     before(() => {
-      changes = /## Unreleased\n([\s\S]*?)\n## /.exec(read('CHANGELOG.md'))?.[1] ?? '';
+      changes = /## Unreleased\n([\s\S]*?)(?:\n## |$)/.exec(read('CHANGELOG.md'))?.[1] ?? '';
       expectMade(RELEASE);
     });
 
