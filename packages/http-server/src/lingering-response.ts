@@ -32,8 +32,9 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
     // As in Node.js, there may be no body, but a callback.
     const [body] = args as unknown[];
     const hasBody = Boolean(body) && typeof body !== 'function';
-    // The client receives the body immediately; only the end waits.
+    // The client receives the response immediately, so it needs no `100 Continue`; only the end waits.
     if (hasBody) this.write(...(args as unknown as [string]));
+    else this.flushHeaders();
     this.#afterRequest(() => (hasBody ? super.end() : super.end(...args)));
     return this;
   }

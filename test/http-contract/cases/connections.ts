@@ -119,12 +119,17 @@ describe('Connections', () => {
 
     const closing = (error: number): Expected => ({ error, connection: 'close' });
     const old = create({ version: 'HTTP/1.0', headers: { expect: '100-continue' } });
+    const head = (target: string) => expecting({}, { method: 'HEAD', target });
     const refused: [title: string, bytes: Uint8Array, expected: Expected][] = [
       ['without credentials', expecting({ authorization: undefined }), closing(4010)],
       ['without the media type', expecting({ 'content-type': 'text/plain' }), closing(4002)],
       ['without a body', expecting({ 'content-length': '0' }), { error: 4001 }],
       ['for a body that is too large', expecting({ 'content-length': '16385' }), closing(4003)],
       ['for a path that does not exist', expecting({}, { target: '/x' }), closing(4040)],
+      ['for a method that is not allowed', expecting({}, { method: 'PUT' }), closing(4050)],
+      ['for HEAD', head('/plants'), { ...closing(4050), toHead: true }],
+      ['for HEAD of a path that does not exist', head('/x'), { ...closing(4040), toHead: true }],
+      ['for HEAD of a path that exists', head('/livez'), { toHead: true, connection: 'close' }],
       ['for an unknown Expect', expecting({ expect: '100-continue, x' }), closing(4000)],
       ['for one of two', expecting({ expect: ['100-continue', 'x'] }), closing(4000)],
       ['in HTTP/1.0', old, {}],
