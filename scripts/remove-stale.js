@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const OUTPUT = /\.(?:js|d\.ts)$/;
+const OUTPUT = /\.(?:js|d\.ts|cjs|d\.cts)$/;
 const LEFT_OUT = ['node_modules', '.git', '.cache'];
 
 function removeStale(folder) {
@@ -22,7 +22,8 @@ function outputsIn(dist) {
 }
 
 function hasSource(folder, dist, file) {
-  return existsSync(join(folder, relative(dist, file).replace(OUTPUT, '.ts')));
+  const ending = /\.c\w+$/.test(file) ? '.cjs' : '.ts';
+  return existsSync(join(folder, relative(dist, file).replace(OUTPUT, ending)));
 }
 
 removeStale(fileURLToPath(new URL('..', import.meta.url)));

@@ -15,12 +15,13 @@ describe('A build', () => {
     const script = 'scripts/remove-stale.js';
     write(script);
     copyFileSync(join(root, script), join(folder, script));
-    for (const source of ['packages/a/src/b.ts', 'packages/a/test/c/b.test.ts', 'test/d.ts']) {
-      write(source);
-    }
+    const sources = ['a/src/b.ts', 'a/src/g.cjs', 'a/test/c/b.test.ts'];
+    for (const source of [...sources.map((it) => `packages/${it}`), 'test/d.ts']) write(source);
     const kept = [
       'packages/a/dist/src/b.js',
       'packages/a/dist/src/b.d.ts',
+      'packages/a/dist/src/g.cjs',
+      'packages/a/dist/src/g.d.cts',
       'packages/a/dist/src/build.json',
       'packages/a/dist/test/c/b.test.js',
       'packages/a/dist/test/tsconfig.tsbuildinfo',
@@ -30,6 +31,8 @@ describe('A build', () => {
     const stale = [
       'packages/gone/dist/src/b.js',
       'packages/a/dist/test/b.test.js',
+      'packages/a/dist/test/g.cjs',
+      'packages/a/dist/test/g.d.cts',
       'dist/test/e.js',
     ];
     for (const file of stale) write(file);
