@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, ownProcesses } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
@@ -78,8 +78,11 @@ describe('The systemd unit', () => {
     const command = '/usr/bin/node /opt/plant-store/packages/app/bin/plant-store.js serve';
     expect(values('ExecStart')).to.deep.equal([command]);
     const analyze = findChecker(this, 'systemd-analyze');
-    const file = join(temporaryFolder(), 'plant-store.service');
-    const here = { '/opt/plant-store': root, '/usr/bin/node': process.execPath };
+    const folder = temporaryFolder();
+    const [file, checkout] = [join(folder, 'plant-store.service'), join(folder, 'plant-store')];
+    // The path of the checkout may have a space.
+    symlinkSync(root, checkout);
+    const here = { '/opt/plant-store': checkout, '/usr/bin/node': process.execPath };
     writeFileSync(file, withReal(unit, here));
     expect((await analyze('verify', '--man=no', file)).stderr).to.equal('');
   });

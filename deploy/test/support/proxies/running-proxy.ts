@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fail, until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
@@ -98,8 +98,11 @@ export async function startProxy(
   const target = { origin: `https://127.0.0.1:${port}`, ca };
   const { file, args, replaced, whole = String, healthCheck } = kinds[name];
   const path = join(temporaryFolder(), file);
+  // The path of the checkout may have a space.
+  const certificate = join(dirname(path), 'certificate.pem');
+  copyFileSync(certificates.server, certificate);
   const hosts = instances.map((real, at) => [`plant-store-${at + 1}:3000`, real]);
-  const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificates.server);
+  const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificate);
   const isRemoved = health === 'without health check';
   const used = isRemoved ? text.replace(healthCheck ?? '', '') : text;
   if (used === text && isRemoved && healthCheck) throw new Error(`${file} has no health check`);
