@@ -11,7 +11,7 @@ import {
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { FaultyNetwork } from '@plant-store/faulty-network';
+import { FaultyNetwork, networkFaults } from '@plant-store/faulty-network';
 import {
   describePlantReader,
   describePlantRepository,
@@ -86,13 +86,7 @@ describeOnPostgresql('a store', () => {
     stored,
     reopen: async () => open(),
     secrets: [server.password],
-    stall: async () => network.freeze(),
-    silenceAfterWrite: async () => network.loseResponses('freeze'),
-    loseNextAcknowledgement: async () => network.loseResponses('cut'),
-    delayNextWrite: async () => network.delayRequest(),
-    connections: async () => network.connections,
-    loseConnections: async () => network.freezeConnections(),
-    outage: () => network.cut(),
+    ...networkFaults(network),
     refuseAccess: () =>
       reconnectAfter(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`),
     refuseWrites: () => reconnectAfter(READ_ONLY),

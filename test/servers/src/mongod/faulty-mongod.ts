@@ -1,17 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { FaultyNetwork } from '@plant-store/faulty-network';
+import type { NewPlantFields } from '@plant-store/domain';
+import { FaultyNetwork, networkFaults } from '@plant-store/faulty-network';
 import { type Document, MongoClient } from 'mongodb';
 import { SecureMongod } from './secure-mongod.js';
 
 const USER = 'plant-store';
 const DATABASE = 'plant-store';
 const POLL_INTERVAL_MS = 50;
-
-interface Plant {
-  readonly id: bigint;
-  readonly name: string;
-  readonly tag?: string | undefined;
-}
 
 /** A {@link SecureMongod} behind a network, with the faults that the contract suite of `PlantRepository` injects. */
 export class FaultyMongod {
@@ -61,20 +56,14 @@ export class FaultyMongod {
     const bypass = { bypassDocumentValidation: true };
     let steppedDown = false;
     return {
-      stored: async (id: bigint): Promise<Plant | undefined> => {
+      stored: async (id: bigint): Promise<NewPlantFields | undefined> => {
         const options = { promoteLongs: false, readConcern: { level: 'majority' } } as const;
         const found: Document | null = await plants.findOne({ _id: id }, options);
         if (found === null) return undefined;
         const { _id, ...fields } = found;
-        return { id, ...fields } as Plant;
+        return { id, ...fields } as NewPlantFields;
       },
-      stall: async () => network.freeze(),
-      silenceAfterWrite: async () => network.loseResponses('freeze'),
-      loseNextAcknowledgement: async () => network.loseResponses('cut'),
-      delayNextWrite: async () => network.delayRequest(),
-      connections: async () => network.connections,
-      loseConnections: async () => network.freezeConnections(),
-      outage: () => network.cut(),
+      ...networkFaults(network),
       secrets: [this.server.password],
       refuseAccess: async () => {
         await this.#admin({ updateUser: USER, roles: [] });
@@ -85,12 +74,12 @@ export class FaultyMongod {
         steppedDown = true;
         await this.#admin({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
       },
-      holdUncommitted: async ({ id: _id, ...fields }: Plant) => {
+      holdUncommitted: async ({ id: _id, ...fields }: NewPlantFields) => {
         session.startTransaction();
         await plants.insertOne({ _id, ...fields }, { session, ...bypass });
       },
       relaxDurability: () => this.#writeByDefault({ w: 1, j: false }),
-      commitUnflushed: async ({ id: _id, ...fields }: Plant) => {
+      commitUnflushed: async ({ id: _id, ...fields }: NewPlantFields) => {
         const writeConcern = { w: 1, journal: false };
         await plants.insertOne({ _id, ...fields }, { writeConcern, ...bypass });
       },

@@ -1,0 +1,14 @@
+import type { FaultyNetwork } from './faulty-network.js';
+
+/** Returns the faults of a network in front of a database, as hooks of the contract suite of `PlantRepository`. */
+export function networkFaults(network: FaultyNetwork) {
+  return {
+    stall: async () => network.freeze(),
+    silenceAfterWrite: async () => network.loseResponses('freeze'),
+    loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    delayNextWrite: async () => network.delayRequest(),
+    outage: () => network.cut(),
+    loseConnections: async () => network.freezeConnections(),
+    connections: async () => network.connections,
+  };
+}
