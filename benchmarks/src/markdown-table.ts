@@ -12,11 +12,12 @@ export function markdownTable(rows: readonly (readonly string[])[], texts = 1): 
   });
   const [titles = [], ...others] = rows;
   return [titles, rule, ...others]
-    .map((row) => row.map((cell, column) => aligned(cell, widths[column] ?? 0, column < texts)))
+    .map((row) =>
+      row.map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return column < texts ? cell.padEnd(width) : cell.padStart(width);
+      }),
+    )
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
-}
-
-function aligned(cell: string, width: number, isText: boolean): string {
-  return isText ? cell.padEnd(width) : cell.padStart(width);
 }

@@ -34,6 +34,13 @@ export function peer(name: string, file: string): Subject {
   return { name, program: join(root, 'benchmarks/peers', file), env: {} };
 }
 
+/** Exits on a signal, as after Ctrl+C: every server that this process has started is then killed. */
+export function endOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => process.exit(130));
+  }
+}
+
 /** Starts a subject with `NODE_ENV=production`. Resolves when it listens. It is killed when this process exits. */
 export async function start({ name, program, env }: Subject): Promise<RunningSubject> {
   const token = randomBytes(16).toString('hex');

@@ -18,7 +18,7 @@ function run(ofService: readonly Create[], ofPeer: readonly Create[] = []) {
       { name: 'killed', from: 1_000, to: 5_000 },
       { name: 'frozen', from: 9_000, to: 20_000 },
     ],
-    columns: [
+    results: [
       { name: 'a peer', isService: false, creates: ofPeer, ids },
       { name: 'Plant Store', isService: true, creates: ofService, ids },
     ],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Reported, reportedBy } from '../src/demo/clients.js';
-import { outcomeOf, tally } from '../src/demo/outcomes.js';
+import { comparedOutcome, tally } from '../src/demo/outcomes.js';
 
 const create = (id: number, reported: Reported) => ({ id, reported, waitMs: 1, at: 1 });
 
@@ -8,7 +8,7 @@ describe('The outcome of a create', () => {
   it('compares what the response reported with what is stored', () => {
     const ids = new Set([1]);
     const outcomes = (['stored', 'failed', 'unknown'] as const).map((reported) =>
-      [1, 2].map((id) => outcomeOf(create(id, reported), ids)),
+      [1, 2].map((id) => comparedOutcome(create(id, reported), ids)),
     );
     expect(outcomes).to.deep.equal([
       ['stored', 'lostNotStored'],

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findProgram } from '@plant-store/test-servers/programs';
 import { ladder, PARTS } from '../ladder/ladder.js';
+import { endOnSignals } from '../peers.js';
 import { compare, type Sample } from './compare.js';
 import { ratioTable, writeDocuments } from './report.js';
 import { startDatabase, stores } from './stores.js';
@@ -37,11 +38,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const CTRL_C = 130;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  // All servers end with this process.
-  process.once(signal, () => process.exit(CTRL_C));
-}
+endOnSignals();
 const [what] = positionals;
 const parts = values.only ?? PARTS;
 const needsWrk = what === undefined || parts.includes('throughput');

@@ -1,9 +1,9 @@
 import { type RunningSubject, start } from '../peers.js';
-import { type Figures, load } from './load.js';
+import { load, type WindowFigures } from './load.js';
 import type { Store } from './stores.js';
 
 /** The figures of one window of one subject. */
-export interface Sample extends Figures {
+export interface Sample extends WindowFigures {
   readonly subject: string;
   readonly connections: number;
   readonly round: number;

@@ -16,7 +16,7 @@ interface Responses {
 }
 
 /** The figures of one window of load. */
-export interface Figures extends Responses {
+export interface WindowFigures extends Responses {
   readonly perSecond: number;
   /** The CPU time for one request in microseconds: of the server, then of the database. */
   readonly cpuUs: readonly number[];
@@ -49,7 +49,7 @@ export async function load(
   databases: readonly number[],
   connections: number,
   creates: number,
-): Promise<Figures> {
+): Promise<WindowFigures> {
   const pids = [pid, ...databases];
   const before = pids.map(cpuTimeUs);
   const { stdout } = await promisify(execFile)(...command(url, token, connections, creates));

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { failures } from '@plant-store/http-koa';
 import type { RunningSubject } from '../peers.js';
 
 /** What the response to a create reports about the plant. */
@@ -21,13 +22,11 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
 /** Longer than any fault, so that a client that stops waiting is the exception. */
 const CLIENT_WAITS_MS = 120_000;
 
-/** The error number with which the service reports an unknown outcome (docs/errors.md). */
-const OUTCOME_UNKNOWN = 5031;
-
 /** Clients of one subject. Each creates one plant after the other, with a new id each time. */
 export class Clients {
   readonly name: string;
-  readonly creates: Create[] = [];
+  readonly #creates: Create[] = [];
+  readonly creates: readonly Create[] = this.#creates;
   readonly #subject: RunningSubject;
   readonly #ended: Promise<unknown>;
   #stopping = false;
@@ -58,7 +57,7 @@ export class Clients {
     const sentAt = performance.now();
     const reported = await this.#send(id);
     const at = performance.now();
-    this.creates.push({ id, reported, waitMs: at - sentAt, at });
+    this.#creates.push({ id, reported, waitMs: at - sentAt, at });
     return reported;
   }
 
@@ -80,5 +79,5 @@ export class Clients {
 /** Returns what a response reports: the plant is stored, or nothing is, or an error number that means an unknown outcome. */
 export function reportedBy(status: number, body: { readonly error?: unknown }): Reported {
   if (status === 200) return 'stored';
-  return body.error === OUTCOME_UNKNOWN ? 'unknown' : 'failed';
+  return body.error === failures.OUTCOME_UNKNOWN.error ? 'unknown' : 'failed';
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { endOnSignals } from '../peers.js';
 import { demo } from './demo.js';
 import { exitCodeOf, figuresOf } from './figures.js';
 import { picture } from './picture.js';
@@ -26,11 +27,7 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const CTRL_C = 130;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  // All servers end with this process.
-  process.once(signal, () => process.exit(CTRL_C));
-}
+endOnSignals();
 if (values.help) process.stdout.write(USAGE);
 else await run();
 

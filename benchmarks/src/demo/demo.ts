@@ -21,7 +21,7 @@ export interface Happened {
 }
 
 /** What the responses of one rung reported, and what is stored. */
-export interface Column {
+export interface RungResult {
   readonly name: string;
   readonly isService: boolean;
   readonly creates: readonly Create[];
@@ -32,7 +32,7 @@ export interface Run {
   /** When the clients began, in milliseconds of `performance.now()`. */
   readonly began: number;
   readonly happened: readonly Happened[];
-  readonly columns: readonly Column[];
+  readonly results: readonly RungResult[];
   /** How long this process, which measures the waits, did nothing: each wait can be longer by as much. */
   readonly longestStallMs: number;
 }
@@ -66,14 +66,14 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   await Promise.all(running.map(({ clients }) => clients.stop()));
   watch.end();
   turns.disable();
-  const columns = await Promise.all(
+  const results = await Promise.all(
     running.map(async ({ rung: { name, isService }, clients: { creates } }) => {
       return { name, isService, creates, ids: await idsIn(set.uri, name) };
     }),
   );
   await Promise.all(running.map(({ subject }) => subject.stop()));
   await set.stop();
-  return { began, happened, columns, longestStallMs: Math.round(turns.max / 1e6) };
+  return { began, happened, results, longestStallMs: Math.round(turns.max / 1e6) };
 }
 
 /** Each rung has a collection of its own, with its name. */

@@ -17,8 +17,8 @@ export interface Figures {
   readonly faults: Readonly<Record<string, FaultFigures>>;
 }
 
-export function figuresOf({ happened, columns }: Run): Figures[] {
-  return columns.map(({ name, isService, creates, ids }) => ({
+export function figuresOf({ happened, results }: Run): Figures[] {
+  return results.map(({ name, isService, creates, ids }) => ({
     name,
     isService,
     sent: creates.length,

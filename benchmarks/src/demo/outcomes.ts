@@ -10,34 +10,37 @@ export const OUTCOMES = {
   unknownNotStored: '"unknown", not stored',
 } as const;
 
-export type Outcome = keyof typeof OUTCOMES;
+export type ComparedOutcome = keyof typeof OUTCOMES;
 
 /** The outcomes of a wrong response. */
-export const WRONG: readonly Outcome[] = ['storedNotFailed', 'lostNotStored'];
+export const WRONG: readonly ComparedOutcome[] = ['storedNotFailed', 'lostNotStored'];
 
 /** How many creates have each outcome. */
-export type Tally = Readonly<Record<Outcome, number>>;
+export type Tally = Readonly<Record<ComparedOutcome, number>>;
 
-const IF_STORED: Readonly<Record<Reported, Outcome>> = {
+const IF_STORED: Readonly<Record<Reported, ComparedOutcome>> = {
   stored: 'stored',
   failed: 'storedNotFailed',
   unknown: 'unknownStored',
 };
 
-const IF_NOT: Readonly<Record<Reported, Outcome>> = {
+const IF_NOT: Readonly<Record<Reported, ComparedOutcome>> = {
   stored: 'lostNotStored',
   failed: 'failed',
   unknown: 'unknownNotStored',
 };
 
 /** Returns the outcome of a create. `ids` are the ids that are stored. */
-export function outcomeOf({ id, reported }: Create, ids: ReadonlySet<number>): Outcome {
+export function comparedOutcome(
+  { id, reported }: Create,
+  ids: ReadonlySet<number>,
+): ComparedOutcome {
   return ids.has(id) ? IF_STORED[reported] : IF_NOT[reported];
 }
 
 /** Counts each create once. */
 export function tally(creates: readonly Create[], ids: ReadonlySet<number>): Tally {
-  const counts: Record<Outcome, number> = {
+  const counts: Record<ComparedOutcome, number> = {
     stored: 0,
     storedNotFailed: 0,
     lostNotStored: 0,
@@ -45,6 +48,6 @@ export function tally(creates: readonly Create[], ids: ReadonlySet<number>): Tal
     unknownStored: 0,
     unknownNotStored: 0,
   };
-  for (const create of creates) counts[outcomeOf(create, ids)] += 1;
+  for (const create of creates) counts[comparedOutcome(create, ids)] += 1;
   return counts;
 }

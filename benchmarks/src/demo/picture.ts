@@ -1,7 +1,7 @@
 import type { Create } from './clients.js';
-import type { Column, Happened, Run } from './demo.js';
+import type { Happened, Run, RungResult } from './demo.js';
 import { wrongOf } from './figures.js';
-import { outcomeOf, tally, WRONG } from './outcomes.js';
+import { comparedOutcome, tally, WRONG } from './outcomes.js';
 
 /** So narrow that the text is readable on a telephone. */
 const WIDTH = 560;
@@ -20,19 +20,19 @@ const STYLE =
 type Kind = 'stored' | 'unknown' | 'wrong';
 
 /** Draws what the responses of each subject reported in each second, all with one scale. */
-export function picture({ began, happened, columns }: Run): string {
-  const ends = columns.flatMap(({ creates }) => creates.map(({ at }) => at));
+export function picture({ began, happened, results }: Run): string {
+  const ends = results.flatMap(({ creates }) => creates.map(({ at }) => at));
   const seconds = Math.ceil((ends.reduce((last, at) => Math.max(last, at), 0) - began) / SECOND_MS);
   const xOf = (at: number) => ((at - began) / SECOND_MS / seconds) * WIDTH;
-  const series = columns.map((column) => seriesOf(column, began, seconds));
+  const series = results.map((result) => seriesOf(result, began, seconds));
   const most = Math.max(...series.flat().map(({ stored }) => stored));
-  const height = TOP + columns.length * ROW + BOTTOM;
+  const height = TOP + results.length * ROW + BOTTOM;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     '<title>What responses reported in each second while the primary failed</title>',
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
-    ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
+    ...results.map((result, row) => drawn(result, series[row] ?? [], row, most)),
     `<text x="0" y="${height - 6}">creates a second; brown: unknown, red: wrong</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
@@ -41,7 +41,7 @@ export function picture({ began, happened, columns }: Run): string {
 
 type Second = Record<Kind, number>;
 
-function seriesOf({ creates, ids }: Column, began: number, seconds: number): Second[] {
+function seriesOf({ creates, ids }: RungResult, began: number, seconds: number): Second[] {
   const series = Array.from({ length: seconds }, () => ({ stored: 0, unknown: 0, wrong: 0 }));
   for (const create of creates) {
     const second = series[Math.floor((create.at - began) / SECOND_MS)];
@@ -52,7 +52,7 @@ function seriesOf({ creates, ids }: Column, began: number, seconds: number): Sec
 }
 
 function kindOf(create: Create, ids: ReadonlySet<number>): Kind | undefined {
-  if (WRONG.includes(outcomeOf(create, ids))) return 'wrong';
+  if (WRONG.includes(comparedOutcome(create, ids))) return 'wrong';
   return create.reported === 'failed' ? undefined : create.reported;
 }
 
@@ -65,7 +65,7 @@ function band({ name, from, to }: Happened, xOf: (at: number) => number, height:
   );
 }
 
-function drawn(column: Column, series: readonly Second[], row: number, most: number): string {
+function drawn(result: RungResult, series: readonly Second[], row: number, most: number): string {
   const base = TOP + (row + 1) * ROW - 8;
   const width = WIDTH / series.length;
   const bars = series.flatMap((second, index) =>
@@ -80,16 +80,16 @@ function drawn(column: Column, series: readonly Second[], row: number, most: num
   );
   const title = `y="${base - PLOT - 8}"`;
   return [
-    `<g${column.isService ? ' class="own"' : ''}>`,
-    `<text class="t" x="0" ${title}>${column.name}</text>`,
-    `<text class="e" x="${WIDTH}" ${title}>${verdict(column)}</text>`,
+    `<g${result.isService ? ' class="own"' : ''}>`,
+    `<text class="t" x="0" ${title}>${result.name}</text>`,
+    `<text class="e" x="${WIDTH}" ${title}>${verdict(result)}</text>`,
     ...bars,
     '</g>',
   ].join('\n');
 }
 
 /** Returns how many responses were wrong, and how many reported an unknown outcome. */
-function verdict({ creates, ids }: Column): string {
+function verdict({ creates, ids }: RungResult): string {
   const outcomes = tally(creates, ids);
   const wrong = wrongOf({ outcomes });
   const unknown = outcomes.unknownStored + outcomes.unknownNotStored;

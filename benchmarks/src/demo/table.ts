@@ -1,6 +1,6 @@
 import { markdownTable } from '../markdown-table.js';
 import type { Figures } from './figures.js';
-import { OUTCOMES, type Outcome, WRONG } from './outcomes.js';
+import { type ComparedOutcome, OUTCOMES, WRONG } from './outcomes.js';
 
 const LEGEND = '! marks wrong responses. Waits are the longest for a response since the fault.';
 
@@ -10,7 +10,7 @@ export function table(figures: readonly Figures[]): string {
   const rows = [
     ['', ...figures.map((_, index) => `${index + 1}`)],
     ['creates', ...figures.map(({ sent }) => number(sent))],
-    ...(Object.keys(OUTCOMES) as Outcome[]).map((it) => [
+    ...(Object.keys(OUTCOMES) as ComparedOutcome[]).map((it) => [
       WRONG.includes(it) ? `! ${OUTCOMES[it]}` : OUTCOMES[it],
       ...figures.map(({ outcomes }) => number(outcomes[it])),
     ]),
