@@ -103,7 +103,7 @@ export class Availability {
     );
     this.#wasReached ||= found === undefined || meaningOf(found.finding).accepts === true;
     this.#become(found);
-    this.#replies.count(clock.now(), found === undefined);
+    this.#replies.count(clock.now(), found ? 'failed' : 'succeeded');
   }
 
   #become(found: Explanation | undefined): void {

@@ -29,7 +29,7 @@ export class Batch {
     this.#plants = plants;
     this.insert = insert;
     this.#errorReplies = errorReplies;
-    for (const plant of plants) plant.batch = this;
+    for (const plant of plants) plant.join(this);
   }
 
   /** Its plants: until it is sent, all; then those that were sent. */

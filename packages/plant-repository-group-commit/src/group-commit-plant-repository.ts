@@ -14,7 +14,7 @@ import {
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { meaningOf } from './finding.js';
-import { GroupCommit } from './group-commit.js';
+import { CLOSED, GroupCommit, NO_TIME_LEFT } from './group-commit.js';
 import type { PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
@@ -66,7 +66,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
 
   async read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectOpen();
-    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError(NO_TIME_LEFT);
     const plants = await withTimeLimit(timeLimitMs, CLOCK, (limit) =>
       this.#readUntil(AbortSignal.any([limit, this.#closing.signal]), page, timeLimitMs / 2),
     );
@@ -86,7 +86,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new StoreUnavailableError('the store is closed');
+    if (this.#closed) throw new StoreUnavailableError(CLOSED);
   }
 
   /** Retries until `end` aborts, which is safe because reading changes nothing. */

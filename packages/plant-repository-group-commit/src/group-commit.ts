@@ -15,7 +15,8 @@ const SENT_AFTER_CLOSE_MS = 1_000;
 const START_INTERVAL_MS = 100;
 
 const NOT_STORED = 'the plant was not stored';
-const CLOSED = 'the store is closed';
+export const CLOSED = 'the store is closed';
+export const NO_TIME_LEFT = 'there is no time left';
 
 export interface GroupCommitOptions {
   readonly database: PlantDatabase;
@@ -122,7 +123,7 @@ export class GroupCommit {
 
   #expectAcceptable(size: number, timeLimitMs: number): void {
     if (this.#isClosed) throw new StoreUnavailableError(CLOSED);
-    if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StoreUnavailableError(NO_TIME_LEFT);
     const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.database;
     if (size > maxPlantBytes) {
       throw new RangeError(`a plant must not take more than ${maxPlantBytes} bytes`);

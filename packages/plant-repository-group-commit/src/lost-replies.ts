@@ -50,11 +50,11 @@ export class LostReplies {
     return { reply, late };
   }
 
-  /** A check has ended, at this time of the clock. */
-  count(now: number, hasSucceeded: boolean): void {
+  /** Counts a check that has ended, at this time of the clock. */
+  count(now: number, check: 'succeeded' | 'failed'): void {
     const step = Math.min(now - this.#checkedAt, this.#maxStepMs);
     this.#checkedAt = now;
-    if (!hasSucceeded) return;
+    if (check === 'failed') return;
     this.#succeedingMs += step;
     for (const it of this.#awaited) {
       // The first success may be of a check that began earlier.

@@ -41,7 +41,7 @@ export class PendingPlant implements BatchedPlant {
   readonly plant: NewPlant;
   readonly call: Call;
   /** The latest batch that it is in; `undefined` while it waits for one. */
-  batch: Batch | undefined;
+  #batch: Batch | undefined;
   #isSettled = false;
   #cause: unknown;
 
@@ -60,7 +60,12 @@ export class PendingPlant implements BatchedPlant {
   }
 
   get isPossiblyWritten(): boolean {
-    return this.batch?.isPossiblyWritten ?? false;
+    return this.#batch?.isPossiblyWritten ?? false;
+  }
+
+  /** It has left the queue, in this batch. */
+  join(batch: Batch): void {
+    this.#batch = batch;
   }
 
   /** An attempt to insert it has ended. */

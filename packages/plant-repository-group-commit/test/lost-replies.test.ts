@@ -19,7 +19,7 @@ describe('LostReplies', () => {
       return never;
     });
     const minutes = [0, 1, 2, 3, 4, 5].filter((minute) => {
-      replies.count(minute * 60_000, true);
+      replies.count(minute * 60_000, 'succeeded');
       return signal?.aborted;
     });
     expect(minutes).to.deep.equal([4, 5]);
