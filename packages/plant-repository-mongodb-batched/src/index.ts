@@ -3,6 +3,7 @@ export type {
   StoreEvent,
   StoreObserver,
 } from '@plant-store/plant-repository-group-commit';
+export { InvalidMongoUriError, mongoUriProblem } from '@plant-store/plant-repository-mongodb';
 export {
   type MongoPlantRepositoryOptions,
   mongoPlantRepository,

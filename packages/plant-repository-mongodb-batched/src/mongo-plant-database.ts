@@ -43,6 +43,7 @@ export class MongoPlantDatabase implements PlantDatabase {
   #topology: Topology | undefined;
   /** The kind of the latest server that was known, even if it does not respond now. */
   #serverType: ServerType = 'Unknown';
+  #inserts = 0;
   #isClosed = false;
 
   constructor(uri: string, options: CollectionOptions, observe: StoreObserver = () => undefined) {
@@ -76,6 +77,7 @@ export class MongoPlantDatabase implements PlantDatabase {
       db: this.#db,
       name: this.#options.collection,
       knowsNumbers: () => this.#serverType !== 'Standalone',
+      nextNumber: () => ++this.#inserts,
       explain: (error) => this.explain(error),
     });
   }

@@ -14,14 +14,13 @@ const INVALID = 121;
 /** The longest `maxTimeMS` that a server accepts. */
 const MAX_TIME_MS = 2 ** 31 - 1;
 
-/** The numbers of the inserts of this process. A server rejects a number below an earlier one of the same session. */
-let numbers = 0;
-
 interface NumberedCollection {
   readonly db: Db;
   readonly name: string;
   /** Whether the server knows numbers: a standalone does not. */
   readonly knowsNumbers: () => boolean;
+  /** Returns a higher number each time: a server rejects a number below an earlier one of the same session. */
+  readonly nextNumber: () => number;
   readonly explain: (error: unknown) => Explanation;
 }
 
@@ -72,9 +71,9 @@ export class NumberedInsert implements PlantInsert {
 
   /** Called before anything is sent, and only once it is known that the server knows numbers. */
   #startSession(): void {
-    numbers += 1;
-    this.#number = Long.fromNumber(numbers);
-    this.#session = this.#collection.db.client.startSession();
+    const { db, nextNumber } = this.#collection;
+    this.#number = Long.fromNumber(nextNumber());
+    this.#session = db.client.startSession();
   }
 
   end(): void {

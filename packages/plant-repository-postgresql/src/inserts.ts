@@ -148,21 +148,21 @@ export class Inserts {
     const statement = { text, values, name: this.#prepares ? name : undefined };
     const { rowCount } = await client.runDurably(statement);
     if (rowCount === plants.length) return { findings: 'stored' };
-    return this.#lookUp(client, plants, rowCount === 0);
+    return this.#lookUp(client, plants, rowCount);
   }
 
-  /** Looks up what became of plants of which not every one was inserted. */
+  /** Looks up what became of plants, of which fewer were inserted. */
   async #lookUp(
     client: PlantClient,
     plants: readonly MarkedPlant[],
-    isNoneInserted: boolean,
+    inserted: number | null,
   ): Promise<InsertResult> {
     const ids = plants.map(({ plant }) => plant.id);
     const found = await lookUp(client, ids).catch(withoutPlant);
     // If only some rows were inserted, it is not known which.
     if (!isFoundRows(found))
-      return { findings: isNoneInserted ? 'not now' : 'unknown', error: found };
-    if (isNoneInserted && !found.isKept) await this.#table.examine(client);
+      return { findings: inserted === 0 ? 'not now' : 'unknown', error: found };
+    if (inserted === 0 && !found.isKept) await this.#table.examine(client);
     const findings = plants.map((it) => findingOf(it, found));
     return { findings, ...(findings.includes('unusable') && { error: hidden() }) };
   }

@@ -80,9 +80,9 @@ export class PostgresqlStoreError extends Error {
 }
 
 /** The code of Node.js for a certificate of an unknown CA. */
-const UNTRUSTED = /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_)/;
+const UNTRUSTED = /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_/;
 
-/** `pg` rejects a login itself. */
+/** `pg` rejects some logins itself, with an error that has only a text. */
 const REJECTED = /^SASL: (?:SCRAM-SERVER-FIRST-MESSAGE: )?(client password must )?/;
 
 /** Explains why a connection was refused. */
