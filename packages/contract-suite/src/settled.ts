@@ -31,6 +31,7 @@ export async function errorOf(call: Promise<unknown>): Promise<unknown> {
     await call;
     return undefined;
   } catch (error) {
+    // By its name, because each test framework has a class of its own.
     if (error instanceof Error && error.name.startsWith('AssertionError')) throw error;
     return error ?? new Error(`a rejection without an error: ${error}`);
   }

@@ -19,4 +19,4 @@ export type {
   HttpObserver,
   ServiceFailure,
 } from './request/http-observer.js';
-export { type Refused, refuseWith } from './request/refuse.js';
+export { type Refusal, refuseWith } from './request/refuse.js';

@@ -4,7 +4,7 @@ import { countedMethod, requestIdOf } from './headers.js';
 import { type HttpObserver, parserErrorOf } from './http-observer.js';
 
 /** The response to a request that does not reach Koa. */
-export interface Refused {
+export interface Refusal {
   readonly status: number;
   /** Alternating names and values. */
   readonly headers: readonly string[];
@@ -14,7 +14,7 @@ export interface Refused {
 /** Returns the option `refuse` for `@plant-store/http-server`: the usual format of a failure, reported to the observer. */
 export function refuseWith(
   observer?: HttpObserver,
-): (cause: unknown, request: IncomingMessage) => Refused {
+): (cause: unknown, request: IncomingMessage) => Refusal {
   return (cause, request) => {
     const requestId = requestIdOf(request);
     const { status, error, message, ours } = toFailure(cause);

@@ -17,7 +17,7 @@ const SMALL = [
   'diagnosticDataCollectionEnabled=false',
 ];
 
-export interface ServerOptions {
+export interface MongodOptions {
   /** Further command line options of `mongod`. */
   readonly args?: readonly string[];
   /** The size of its cache. 0.25 by default, with frequent checkpoints: a restart is fast, but many creates are slower. */
@@ -29,22 +29,22 @@ export interface ServerOptions {
 /** One `mongod` on loopback, with fail points enabled. */
 export class MongodServer {
   readonly port: number;
-  readonly #options: ServerOptions;
+  readonly #options: MongodOptions;
   readonly #process = new ServerProcess('mongod');
 
-  private constructor(port: number, options: ServerOptions) {
+  private constructor(port: number, options: MongodOptions) {
     this.port = port;
     this.#options = options;
   }
 
-  static async start(options: ServerOptions = {}): Promise<MongodServer> {
+  static async start(options: MongodOptions = {}): Promise<MongodServer> {
     const server = await MongodServer.stopped(options);
     await server.restart();
     return server;
   }
 
   /** Resolves with a server that {@link restart} starts. */
-  static async stopped(options: ServerOptions = {}): Promise<MongodServer> {
+  static async stopped(options: MongodOptions = {}): Promise<MongodServer> {
     return new MongodServer(await freePort(), options);
   }
 

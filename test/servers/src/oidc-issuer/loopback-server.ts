@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 
 /** An HTTP server on the loopback interface that can be stopped and started again on the same port. */
 export class LoopbackServer {
-  /** The address of the server; empty before it listens for the first time. */
-  url = '';
   /** The paths of all requests. */
   readonly requests: string[] = [];
   protected handler: RequestListener = () => {};
@@ -14,6 +12,11 @@ export class LoopbackServer {
     this.handler(request, response);
   });
   #port = 0;
+
+  /** Valid from the first time that it listens. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
 
   get listening(): boolean {
     return this.#server.listening;
@@ -24,7 +27,6 @@ export class LoopbackServer {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
-    this.url = `http://127.0.0.1:${this.#port}`;
   }
 
   /** Closes all connections; new ones are refused from now on. */

@@ -169,7 +169,7 @@ export class PostgresqlServer {
     try {
       await this.#start();
     } catch (error) {
-      // After a kill, the processes of the old server may not have ended yet.
+      // After a kill, the processes of the old server may not have ended yet: only what the new one prints says so.
       if (!/is still in use|already exists/.test(`${error}`)) throw error;
       await this.restart();
     }
