@@ -58,16 +58,18 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(exported).to.match(/STORAGE: this store cannot be read.*\nexit 2\n/);
   });
 
-  it('result in tests that notice the bugs that the page plants', async () => {
+  it('result in tests that catch the bugs that the page introduces', async () => {
     const killed = await testedWith(copy, (it) => it.replaceAll(/^.*disk\.flush\(.*\n/gm, ''));
-    expect(killed).to.match(/^ +\d\) keeps stored and taken plants when .* killed/m);
+    expect(killed).to.match(
+      /^ +\d\) keeps every plant reported as stored or taken when .* killed$/m,
+    );
     const lost = await testedWith(copy, (it) =>
       it.replaceAll('new OutcomeUnknownError', 'new StoreUnavailableError'),
     );
-    expect(lost).to.match(/^ +\d\) tells the truth after a lost acknowledgement$/m);
+    expect(lost).to.match(/^ +\d\) reports a true outcome after a lost acknowledgement$/m);
   });
 
-  it('leave npm run database, which prints a connection string that the service accepts', async function () {
+  it('leave npm run database able to start a database for the service', async function () {
     needsPostgresql.call(this);
     const database = terminal.start('npm run database -- postgresql');
     const [line] = await database.printed(/^POSTGRESQL_URI=.*(?=\n)/m);
@@ -82,7 +84,7 @@ describe('The tutorials, followed in one copy of the project', function () {
     expect(shown).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
 
-  it('leave the tests of npm test green', async () => {
+  it('leave npm test passing', async () => {
     const flags = ['--retries', '1', '--reporter', 'dot', '--ignore', NOT_CHANGED];
     await run(process.execPath, ['scripts/test.js', 'built', ...flags], { cwd: copy.folder });
   });

@@ -80,7 +80,7 @@ export function describeSuiteItself<Opened extends object, Correct>(
         await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
       });
 
-      it('has a liar for each case', () => {
+      it('has a lying adapter for each case', () => {
         const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
         if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
       });

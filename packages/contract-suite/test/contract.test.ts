@@ -31,8 +31,8 @@ function failuresOf(
   return resultsOf(() => describeBox(mocha, 'Carton', async () => opened, options));
 }
 
-describe('A suite of an adapter', () => {
-  it('has every case, and fails those whose hook is not offered', async () => {
+describe('The suite of an adapter', () => {
+  it('contains every case, and fails those whose hook is missing', async () => {
     expect(Object.entries(await failuresOf({ stall: nothing, crash: nothing }))).to.deep.equal([
       ['works', undefined],
       ['settles', undefined],
@@ -43,7 +43,7 @@ describe('A suite of an adapter', () => {
     expect(await failuresOf({})).to.deep.equal(expected);
   });
 
-  it('shows an excuse instead of the cases whose hook it excuses', async () => {
+  it('reports an excused hook as skipped instead of running its cases', async () => {
     expect(await failuresOf({ stall: nothing }, { without: ['power'] })).to.deep.equal({
       'is not tested with crash: it has no power': 'pending',
       works: undefined,
@@ -56,7 +56,7 @@ describe('A suite of an adapter', () => {
     });
   });
 
-  it('excuses only hooks that the port lets an adapter lack, and that it lacks', async () => {
+  it('fails if a hook is missing without an excuse, or excused but offered', async () => {
     const missing = 'stall() is missing, and `without` does not excuse it';
     expect(await failuresOf({}, { without: ['power'] })).to.include({ settles: missing });
     const offered = { stall: nothing, crash: nothing };

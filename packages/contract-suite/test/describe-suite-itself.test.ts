@@ -34,7 +34,7 @@ async function failuresOf(has: boolean, lies?: Record<string, Lie<Box>>) {
 describe('The test of a suite itself', () => {
   const failure = 'to equal true';
 
-  it('passes if honest adapters pass and every liar fails as it says', async () => {
+  it('passes if every correct adapter passes and every lying one fails as expected', async () => {
     const lies = {
       forgets: () => ({ has: false, failure }),
       hangs: () => ({ has: false, lateFailure: failure }),
@@ -42,7 +42,7 @@ describe('The test of a suite itself', () => {
     expect(await failuresOf(true, lies)).to.deep.equal([]);
   });
 
-  it('fails if a liar passes, fails with another message, or is missing', async () => {
+  it('fails if a lying adapter passes, fails with another message, or is missing', async () => {
     const another = 'x'.repeat(100);
     const failures = await failuresOf(false, {
       'is honest': () => ({ has: true, failure }),
@@ -59,6 +59,6 @@ describe('The test of a suite itself', () => {
     const shown = `with: ${another}\ngot: AssertionError: expected false to equal true`;
     expect(failures[3]?.[1], 'all of what was expected, and all of what came').to.include(shown);
     const without = await failuresOf(true);
-    expect(without.map(([title]) => title)).to.deep.equal(['has a liar for each case']);
+    expect(without.map(([title]) => title)).to.deep.equal(['has a lying adapter for each case']);
   });
 });

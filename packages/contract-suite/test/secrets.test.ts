@@ -48,14 +48,14 @@ describe('A secret is found', () => {
   };
 
   for (const [place, [value, path]] of Object.entries(places)) {
-    it(`${place}, and the failure shows it`, () => {
+    it(`${place}, and the failure shows where`, () => {
       const failure = `${path} reveals ${JSON.stringify(SECRET)}: "before`;
       expect(() => expectNoSecret(value, ['another', SECRET])).to.throw(failure);
       expectNoSecret(value, ['another']);
     });
   }
 
-  it('nowhere in values without it, even if a property cannot be read', () => {
+  it('only in values that contain it, even if a property cannot be read', () => {
     const refuse = () => {
       throw new Error(SECRET);
     };

@@ -56,7 +56,7 @@ async function reportsBeforeClose(store: Store, count: number, timeLimitMs: numb
 
 /** Promises about the lifetime of a repository, and about what it is given. */
 export const conduct = {
-  'keeps a copy, so that the caller may change the object later': always(async (store) => {
+  'stores a copy, so that the caller may change the object later': always(async (store) => {
     const plant = { ...newPlant(BEFORE) };
     const adding = store.opened.repository.add(plant, TIME_LIMIT_MS);
     Object.assign(plant, { name: 'after', tag: 'after' });
@@ -72,12 +72,12 @@ export const conduct = {
     await store.expectUnavailable(TIME_LIMIT_MS, 'the repository is closed');
     await store.expectNotReady('the repository is closed');
   }),
-  'settles an add that is under way before it closes': always(async (store) => {
+  'settles adds in progress before it closes': always(async (store) => {
     for (const it of await reportsBeforeClose(store, 1, TIME_LIMIT_MS)) {
       expectOutcome(it, ['stored'], 'it was under way when the repository was closed');
     }
   }),
-  'settles its calls and closes in time while the database is silent': given(
+  'settles its calls and closes in time while the database does not respond': given(
     ['stall', 'recover'],
     async (store, database) => {
       const idle = await store.another();
@@ -93,7 +93,7 @@ export const conduct = {
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'still has a plant when the store is opened again': always(async (store) => {
+  'still contains its plants after the store is reopened': always(async (store) => {
     await store.add(BEFORE);
     await store.withAnother(async (other) => {
       const late = await other.report({ ...BEFORE, name: 'late' });
@@ -101,7 +101,7 @@ export const conduct = {
     });
     await store.expectStored([BEFORE]);
   }),
-  'leaves no connection open, however often the database does not respond': given(
+  'does not accumulate connections while the database does not respond': given(
     ['stall', 'connections', 'recover'],
     async (store, database) => {
       await store.addAll(plants(100));
@@ -115,17 +115,17 @@ export const conduct = {
       });
     },
   ),
-  'leaves no connection and no timer when it is closed': always(async (store) => {
+  'leaves no connections or timers behind when it is closed': always(async (store) => {
     await store.add(BEFORE);
     const count = async () => timers() + ((await store.opened.connections?.()) ?? 0);
     await expectNoGrowth('connections and timers', count, (first) =>
       store.withAnother((other) => other.addAll(plants(100, first))),
     );
   }),
-  'rejects an add without time left, and stores nothing': always(async (store) => {
+  'rejects a plant and stores nothing if no time is left': always(async (store) => {
     for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
   }),
-  'stores a plant however long its time limit is': always(async (store) => {
+  'stores a plant with any time limit, even an infinite one': always(async (store) => {
     // A timer of Node.js with more than 2^31 - 1 ms fires immediately.
     const limits = [2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY];
     const adding = limits.map((limit, at) => store.report(plantOf(BigInt(at)), limit));

@@ -18,7 +18,7 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
 
 /** Promises about ids: an id identifies one plant. */
 export const ids = {
-  'rejects a second add with an id, even of an equal plant': always(async (store) => {
+  'rejects a plant whose id is taken, even if the two plants are equal': always(async (store) => {
     const first = { id: 7n, name: 'first', tag: 'kept' };
     await store.add(first);
     for (const second of [first, { id: 7n, name: 'second' }]) {
@@ -26,27 +26,29 @@ export const ids = {
     }
     await store.expectStored([first]);
   }),
-  'stores exactly one of 100 concurrent adds with one id': always((store) =>
+  'stores exactly one of 100 plants that are added concurrently with the same id': always((store) =>
     expectOneWinner([store, ...Array<Store>(99).fill(store)]),
   ),
-  'stores one of two concurrent adds with an id through two repositories': always((store) =>
-    store.withAnother((other) => expectOneWinner([store, other])),
+  'stores exactly one of two plants with the same id, added through two repositories': always(
+    (store) => store.withAnother((other) => expectOneWinner([store, other])),
   ),
-  'reports to each of 100 concurrent callers the outcome of its plant': always(async (store) => {
-    const first = { ...plantOf(3n), name: 'first' };
-    await store.add(first);
-    for (const it of await store.reportAll(plants(100))) {
-      const isFree = it.plant.id !== first.id;
-      const why = isFree ? 'its id was free' : 'a plant with the id is stored';
-      expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
-      await store.expectStored([isFree ? it.plant : first]);
-    }
-    // A store may refuse some of so many, but it loses none.
-    const reports = await store.reportAll(plants(1_000, 1_000n));
-    for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
-    const stored = plantsOf(reports, ['stored']);
-    const why = 'it was reported as stored before';
-    for (const it of await store.reportAll(stored)) expectOutcome(it, ['taken'], why);
-    await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
-  }),
+  'reports to each of 100 concurrent callers the outcome of its own plant': always(
+    async (store) => {
+      const first = { ...plantOf(3n), name: 'first' };
+      await store.add(first);
+      for (const it of await store.reportAll(plants(100))) {
+        const isFree = it.plant.id !== first.id;
+        const why = isFree ? 'its id was free' : 'a plant with the id is stored';
+        expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
+        await store.expectStored([isFree ? it.plant : first]);
+      }
+      // A store may refuse some of so many, but it loses none.
+      const reports = await store.reportAll(plants(1_000, 1_000n));
+      for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
+      const stored = plantsOf(reports, ['stored']);
+      const why = 'it was reported as stored before';
+      for (const it of await store.reportAll(stored)) expectOutcome(it, ['taken'], why);
+      await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
+    },
+  ),
 };

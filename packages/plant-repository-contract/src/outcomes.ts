@@ -57,35 +57,38 @@ function truthAfter(fault: Fault, timeLimitMs: number, then?: 'outage' | 'refuse
 
 /** Promises about outcomes: each is true, whatever the database loses. */
 export const outcomes = {
-  'tells the truth when the database falls silent after the write': truthAfter(
+  'reports a true outcome when the database stops responding after the write': truthAfter(
     'silenceAfterWrite',
     SHORT_LIMIT_MS,
   ),
-  'tells the truth after a lost acknowledgement and an outage': truthAfter(
+  'reports a true outcome when an outage follows a lost acknowledgement': truthAfter(
     'silenceAfterWrite',
     RETRY_LIMIT_MS,
     'outage',
   ),
-  'tells the truth after a lost acknowledgement and refused access': truthAfter(
+  'reports a true outcome when refused access follows a lost acknowledgement': truthAfter(
     'silenceAfterWrite',
     RETRY_LIMIT_MS,
     'refuseAccess',
   ),
-  'tells the truth after a lost acknowledgement and a close': truthAfter(
+  'reports a true outcome when it is closed after a lost acknowledgement': truthAfter(
     'silenceAfterWrite',
     LAST_CALL_LIMIT_MS,
     'close',
   ),
-  'tells the truth after a lost acknowledgement': truthAfter(
+  'reports a true outcome after a lost acknowledgement': truthAfter(
     'loseNextAcknowledgement',
     TIME_LIMIT_MS,
   ),
-  'does not mistake a late write for a lost one': truthAfter('delayNextWrite', TIME_LIMIT_MS),
-  'does not report an id as taken by a rolled-back plant': truthAfter(
+  'reports a true outcome when the database carries out a write late': truthAfter(
+    'delayNextWrite',
+    TIME_LIMIT_MS,
+  ),
+  'does not report an id as taken because of a rolled-back plant': truthAfter(
     'holdUncommitted',
     RETRY_LIMIT_MS,
   ),
-  'settles within a limit below a millisecond while the database is silent': given(
+  'keeps a time limit below one millisecond while the database does not respond': given(
     ['stall', 'recover'],
     async (store, database) => {
       await store.add(BEFORE);
@@ -97,7 +100,7 @@ export const outcomes = {
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'does not mistake a neighbouring id or an equal plant for its own': given(
+  'recognises only its own plant after a lost acknowledgement': given(
     ['loseNextAcknowledgement'],
     async (store, database) => {
       for (const [first, other] of NEIGHBOURS) {
@@ -113,7 +116,7 @@ export const outcomes = {
       await store.expectStored([PLANT]);
     },
   ),
-  'tells 100 concurrent callers the truth while the database is silent': given(
+  'reports true outcomes to 100 concurrent callers while the database does not respond': given(
     ['stall', 'recover'],
     async (store, database) => {
       await database.stall();
@@ -124,7 +127,7 @@ export const outcomes = {
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'keeps stored and taken plants when the database is killed, and recovers': given(
+  'keeps every plant reported as stored or taken when the database is killed': given(
     ['crash'],
     (store, database) =>
       store.withAnother(async (other) => {
@@ -137,7 +140,7 @@ export const outcomes = {
         await store.expectKept(plantsOf(reports, ['stored', 'taken']));
       }),
   ),
-  'keeps a plant that a retry found when the database is killed': given(
+  'keeps a plant that only a retry found stored when the database is killed': given(
     ['loseNextAcknowledgement', 'crash'],
     async (store, database) => {
       await store.add(BEFORE);
@@ -147,7 +150,7 @@ export const outcomes = {
       await store.expectKept([BEFORE, ...plantsOf([reported], ['stored'])]);
     },
   ),
-  'keeps what it acknowledges on an unsafe database, or is not ready': given(
+  'keeps acknowledged plants even on an unsafe database, or is not ready': given(
     ['relaxDurability', 'crash', 'recover'],
     async (store, database) => {
       await store.add(plantOf(1_000n));
@@ -161,7 +164,7 @@ export const outcomes = {
       await store.expectKept(stored);
     },
   ),
-  'keeps the plant holding a taken id when the database is killed': given(
+  "keeps another client's plant whose id it reports as taken when the database is killed": given(
     ['commitUnflushed', 'crash'],
     async (store, database) => {
       await store.add(BEFORE);

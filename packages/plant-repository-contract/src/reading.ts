@@ -88,7 +88,7 @@ const given = promisesAbout((opened: OpenReader) => new Reader(opened));
 const always = (test: (store: Reader) => Promise<void>) => given([], test);
 
 export const reading = {
-  'reads each plant exactly, once and in order, with any page size': always(async (store) => {
+  'reads every plant exactly once and in order, with any page size': always(async (store) => {
     await store.expectReady();
     await store.expectReads([]);
     await store.addAll([...EDGES].reverse());
@@ -98,11 +98,11 @@ export const reading = {
     await store.addAll(MANY);
     await store.expectReads(inOrder(...EXACT, ...MANY), MAX_PLANTS);
   }),
-  'reads plants of which each is larger than most pages': always(async (store) => {
+  'reads plants that are larger than a usual page': always(async (store) => {
     await store.addAll(LARGE);
     await store.expectReads(LARGE);
   }),
-  'begins after an id, whether or not a plant has it': always(async (store) => {
+  'begins after the given id, whether or not a plant has it': always(async (store) => {
     const kept = EDGES.filter((_, index) => index % 2 === 1);
     await store.addAll(kept);
     for (const { id: after } of EDGES) {
@@ -110,7 +110,7 @@ export const reading = {
       expectRead(found.slice(0, 1), kept.filter(({ id }) => id > after).slice(0, 1));
     }
   }),
-  'reads what other repositories have stored before the call': always((store) =>
+  'reads plants that another repository stored before the call': always((store) =>
     store.withAnother(async (other) => {
       for (const plant of plants(10)) {
         await other.add(plant);
@@ -118,7 +118,7 @@ export const reading = {
       }
     }),
   ),
-  'reads a plant added meanwhile completely or not at all': always(async (store) => {
+  'reads a plant that is added at the same time completely or not at all': always(async (store) => {
     const before = plants(60).map(({ id }) => ({ id: id * 10n, name: 'before', tag: 'kept' }));
     const meanwhile = before.map(({ id }) => ({ id: id - 5n, name: 'meanwhile', tag: 'whole' }));
     await store.addAll(before);
@@ -128,7 +128,7 @@ export const reading = {
     const ids = new Set<bigint>(found.map(({ id }) => id));
     expectRead(found, inOrder(...before, ...meanwhile.filter(({ id }) => ids.has(id))));
   }),
-  'does not read a plant that can still be undone': given(
+  'does not read a plant that may still be rolled back': given(
     ['holdUncommitted'],
     async (store, database) => {
       await store.add(BEFORE);
@@ -136,7 +136,7 @@ export const reading = {
       await store.expectReads([BEFORE]);
     },
   ),
-  'reads and keeps what was stored before the database was killed': given(
+  'reads only plants that are still stored after the database is killed': given(
     ['commitUnflushed', 'crash'],
     async (store, database) => {
       await store.addAll(EDGES);
@@ -150,21 +150,21 @@ export const reading = {
       await store.expectStored(found);
     },
   ),
-  'reports a row that is not a plant': given(['storeNoPlant'], async (store, database) => {
+  'reports a record that is not a plant': given(['storeNoPlant'], async (store, database) => {
     await store.addAll([plantOf(0n), plantOf(2n)]);
     await database.storeNoPlant(1n);
     const error = await errorOf(store.all(1));
     if (error instanceof UnreadablePlantError && /\b1\b/.test(error.message)) return;
     fail(`read: expected an UnreadablePlantError with the id 1; got ${error ?? 'plants'}`);
   }),
-  'is unavailable without time left, and after close': always(async (store) => {
+  'is unavailable if no time is left, and after close': always(async (store) => {
     for (const limit of [0, -1]) await store.expectUnreadable(limit, 'there is no time left');
     await store.close();
     await store.expectUnreadable(TIME_LIMIT_MS, 'the repository is closed');
   }),
   ...Object.fromEntries(
     FAULTS.map(([fault, state]) => [
-      `is unavailable when the database ${state}, and reads again afterwards`,
+      `is unavailable when the database ${state}, and recovers`,
       given([fault, 'recover'], async (store, database) => {
         await store.add(BEFORE);
         await database[fault]();
@@ -196,7 +196,7 @@ export const reading = {
       expectRead(await reading, [last]);
     },
   ),
-  'waits for a database that responds within the limit': given(
+  'waits for a slow database that responds within the time limit': given(
     ['stall', 'recover'],
     async (store, database) => {
       await store.add(BEFORE);

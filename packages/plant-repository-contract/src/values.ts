@@ -85,7 +85,7 @@ function exactPlant(id: bigint, index = -1): NewPlant {
 
 /** Promises about values: they are stored exactly as they were added. */
 export const values = {
-  'keeps every value of every field exactly, and an absent field absent': always(async (store) => {
+  'stores every name and tag exactly, and an absent tag as absent': always(async (store) => {
     const full = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));
     const bare = { ...plantOf(-1n), ...ABSENT };
     const partial = Object.keys(ABSENT).map((field, index) => {

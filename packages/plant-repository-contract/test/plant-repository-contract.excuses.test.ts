@@ -9,9 +9,9 @@ import { openStore } from './support/correct-store.js';
 /** Hooks for promises of the port about every store that keeps its plants outside its process. */
 const OWED = {
   outage: 'reports in time that the database cannot be reached, and recovers',
-  loseNextAcknowledgement: 'tells the truth after a lost acknowledgement',
-  crash: 'keeps stored and taken plants when the database is killed, and recovers',
-  storeNoPlant: 'reports a row that is not a plant',
+  loseNextAcknowledgement: 'reports a true outcome after a lost acknowledgement',
+  crash: 'keeps every plant reported as stored or taken when the database is killed',
+  storeNoPlant: 'reports a record that is not a plant',
 };
 
 /** Declares both suites for a store without a hook, with every excuse but one. Resolves with the failure of a case. */
@@ -33,9 +33,9 @@ async function failureWithout(hook: string, title: string): Promise<string> {
   );
 }
 
-describe('No store on a disk or a server', () => {
+describe('A store on a disk or a server', () => {
   for (const [hook, title] of Object.entries(OWED)) {
-    it(`is excused from the case that needs ${hook}`, async () => {
+    it(`is never excused from the case that needs ${hook}`, async () => {
       const failure = `${hook}() is missing, and \`without\` does not excuse it`;
       expect(await failureWithout(hook, title)).to.equal(failure);
     });

@@ -17,7 +17,7 @@ describe('The cases of the suites', function () {
   // One case after the other, so that the timers of one are not counted in another.
   this.timeout(120_000);
 
-  it('close the repositories that they open again', async () => {
+  it('close every repository that they reopen', async () => {
     const open = new Set();
     for (const { run } of [...Object.values(contractCases), ...Object.values(readerCases)]) {
       const store = openStore(() => ({}));

@@ -62,7 +62,7 @@ function untilReady(open: OpenVerifier): Promise<void> {
 export const outages = Object.fromEntries(
   FAULTS.flatMap(([fault, state]) => [
     [
-      `does not misjudge a token when its dependency ${state}`,
+      `never accepts or refuses a token wrongly when its dependency ${state}`,
       given([fault], async (open) => {
         await expectAccepted(open, open.accepted[0]);
         const malformed = await malformedFor(open);

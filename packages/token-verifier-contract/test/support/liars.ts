@@ -61,7 +61,7 @@ const inEveryFault: Readonly<Record<string, Lie<HonestVerifier>>> = {
     failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
     failed: () => new InvalidTokenError('it was not accepted'),
   }),
-  'reports a malformed token as an outage once it has no fresh keys': ({ issuer }) => ({
+  'reports a malformed token as an outage when it has no fresh keys': ({ issuer }) => ({
     failure: 'the empty string: expected InvalidTokenError, got TokenVerifierUnavailableError',
     respond: () => issuer.fault && new TokenVerifierUnavailableError('no keys'),
   }),
@@ -133,7 +133,7 @@ export const liars: Liars<HonestVerifier> = {
       close: () => (past.closed ? Promise.reject(new Error('closed already')) : close()),
     }),
   },
-  'reports itself unavailable after close, and no token as invalid': {
+  'reports itself as unavailable after close, rather than tokens as invalid': {
     'still works after close': () => ({
       failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
       async close() {},
@@ -151,7 +151,7 @@ export const liars: Liars<HonestVerifier> = {
       failed: () => new InvalidTokenError('unknown'),
     }),
   },
-  'does not misjudge a token when its dependency cannot be reached': {
+  'never accepts or refuses a token wrongly when its dependency cannot be reached': {
     ...inEveryFault,
     'accepts an expired token during an outage': ({ issuer }) => ({
       failure: 'an expired token: expected that it is not accepted, got the client "cached"',
@@ -167,20 +167,20 @@ export const liars: Liars<HonestVerifier> = {
       failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidToken',
       respond: (token) => issuer.fault && past.accepted.has(token) && new InvalidTokenError('old'),
     }),
-    'refuses only texts that no issuer can have issued, once its keys are old': ({ issuer }) => ({
+    'refuses only texts that no issuer can have issued when its keys are old': ({ issuer }) => ({
       failure: 'a dot: expected InvalidTokenError, got TokenVerifierUnavailableError: no response',
       respond: (token) =>
         issuer.fault && /^[\w.-]+$/.test(token) && new TokenVerifierUnavailableError('no response'),
     }),
   },
-  'does not misjudge a token when its dependency does not respond': {
+  'never accepts or refuses a token wrongly when its dependency does not respond': {
     ...inEveryFault,
     'waits for a response without a limit': ({ issuer }) => ({
       lateFailure: 'has not settled 2000 ms after its limit of 2000 ms',
       take: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : token),
     }),
   },
-  'does not misjudge a token when its dependency sends an unexpected page': {
+  'never accepts or refuses a token wrongly when its dependency sends an unexpected page': {
     ...inEveryFault,
     'reports an outage as a bug': ({ issuer }) => ({
       failure: 'rejected with an error that is not of the port: SyntaxError: unexpected token',

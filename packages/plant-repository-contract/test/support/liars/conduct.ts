@@ -21,7 +21,7 @@ const closingEarly: Lie<CorrectStore> = () => ({
 
 /** Lies about the lifetime of a repository, by the case that catches them. */
 export const conduct: Liars<CorrectStore> = {
-  'keeps a copy, so that the caller may change the object later': {
+  'stores a copy, so that the caller may change the object later': {
     'stores the object of its caller, not a copy': ({ database }) => ({
       failure: 'plant 1 in the database: expected name "rare-name-1", tag "rare-tag-1", got name',
       add: async (plant) => database.keep(plant),
@@ -45,29 +45,29 @@ export const conduct: Liars<CorrectStore> = {
       failure: 'add of plant 1 was rejected with an error that is not of the port: RangeError',
       limit: (timeLimitMs) => Number(BigInt(timeLimitMs)),
     }),
-    'names the plant when it is closed': () => ({
+    'quotes the plant when it is closed': () => ({
       failure: 'the error of add of plant 3.message reveals "rare-nam"',
       failed: (_, plant) => new StoreUnavailableError(`${plant?.name} is late`),
     }),
   },
-  'settles an add that is under way before it closes': {
+  'settles adds in progress before it closes': {
     'forgets the adds that wait when it is closed': closingEarly,
   },
-  'settles its calls and closes in time while the database is silent': {
+  'settles its calls and closes in time while the database does not respond': {
     'does not close while its database does not respond': ({ close, database }) => ({
       lateFailure: 'close has not settled 2000 ms after its limit of 3000 ms',
       close: () => (database.fault === 'silent' ? never() : close()),
     }),
     'forgets the adds that wait when it is closed': closingEarly,
   },
-  'still has a plant when the store is opened again': {
+  'still contains its plants after the store is reopened': {
     'loses the tags of its plants when it is opened again'({ database }) {
       for (const { plant } of database.rows.values())
         database.keep(newPlant({ ...plant, tag: undefined }));
       return { failure: 'plant 1 in the database: expected tag "rare-tag-1", got no tag' };
     },
   },
-  'leaves no connection open, however often the database does not respond': {
+  'does not accumulate connections while the database does not respond': {
     'never closes the connection of an add that timed out': ({ add, database }) => ({
       lateFailure: 'the number of connections grows each time: 0, 100, 200, 300, 400',
       async add(...plant) {
@@ -77,7 +77,7 @@ export const conduct: Liars<CorrectStore> = {
       },
     }),
   },
-  'leaves no connection and no timer when it is closed': {
+  'leaves no connections or timers behind when it is closed': {
     'keeps its connections when it is closed': ({ add, database }) => ({
       lateFailure: 'the number of connections and timers grows each time',
       add(...plant) {
@@ -93,7 +93,7 @@ export const conduct: Liars<CorrectStore> = {
       },
     }),
   },
-  'rejects an add without time left, and stores nothing': {
+  'rejects a plant and stores nothing if no time is left': {
     'rounds a negative time limit up to no limit': () => ({
       failure: 'plant 3: expected unavailable, because there is no time left; got stored',
       limit: (timeLimitMs) => (timeLimitMs < 0 && timeLimitMs > -1 ? 1_000 : timeLimitMs),
@@ -106,7 +106,7 @@ export const conduct: Liars<CorrectStore> = {
       },
     }),
   },
-  'stores a plant however long its time limit is': {
+  'stores a plant with any time limit, even an infinite one': {
     'gives up immediately when no timer of Node.js is as long as the time limit': () => ({
       failure: 'plant 0: expected stored, because its id is free',
       limit: (timeLimitMs) => (timeLimitMs < 2 ** 31 ? timeLimitMs : 0),

@@ -14,7 +14,7 @@ const replacing: Lie<CorrectStore> = ({ database }) => ({
 
 /** Lies about ids, by the case that catches them. */
 export const ids: Liars<CorrectStore> = {
-  'rejects a second add with an id, even of an equal plant': {
+  'rejects a plant whose id is taken, even if the two plants are equal': {
     'mistakes the same content for the same create': ({ database }) => ({
       failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
       attempt: async (plant, mark) =>
@@ -22,7 +22,7 @@ export const ids: Liars<CorrectStore> = {
     }),
     'lets a plant that it refuses replace the first one': replacing,
   },
-  'stores exactly one of 100 concurrent adds with one id': {
+  'stores exactly one of 100 plants that are added concurrently with the same id': {
     'lets a plant that it refuses replace the first one': replacing,
     'lets equal concurrent adds share one call': ({ add, past }) => ({
       failure: 'plant 7: expected that one of 100 adds resolves, got 2',
@@ -32,7 +32,7 @@ export const ids: Liars<CorrectStore> = {
       },
     }),
   },
-  'stores one of two concurrent adds with an id through two repositories': {
+  'stores exactly one of two plants with the same id, added through two repositories': {
     'checks ids only against its own concurrent adds': ({ database }, own = new Set<bigint>()) => ({
       failure: 'plant 7: expected that one of 2 adds resolves, got 2',
       async add(plant) {
@@ -44,8 +44,8 @@ export const ids: Liars<CorrectStore> = {
       },
     }),
   },
-  'reports to each of 100 concurrent callers the outcome of its plant': {
-    'reports one outcome to all callers at the same time': ({ add, past }) => ({
+  'reports to each of 100 concurrent callers the outcome of its own plant': {
+    'reports one outcome to all concurrent callers': ({ add, past }) => ({
       failure: 'plant 0: expected stored, because its id was free; got taken',
       async add(plant, limit) {
         const adding = add(plant, limit);

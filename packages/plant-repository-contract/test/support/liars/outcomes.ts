@@ -94,27 +94,27 @@ export const outcomes: Liars<CorrectStore> = {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'stops accepting plants after one has failed': failingForGood,
   },
-  'tells the truth when the database falls silent after the write': {
+  'reports a true outcome when the database stops responding after the write': {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'quotes the first 8 characters of a tag': () => ({
       failure: 'the error of add of plant 2.parameters reveals "rare-tag"',
       failed: (error, plant) => Object.assign(error, { parameters: [plant?.tag?.slice(0, 8)] }),
     }),
   },
-  'tells 100 concurrent callers the truth while the database is silent': {
+  'reports true outcomes to 100 concurrent callers while the database does not respond': {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'loses a connection with each add that times out': ({ past }) => ({
       failure: 'plant 100: expected stored, because its id is free, and the database can be used',
       refuse: () => past.failed.size >= 100 && new StoreUnavailableError('no connection'),
     }),
   },
-  'settles within a limit below a millisecond while the database is silent': {
+  'keeps a time limit below one millisecond while the database does not respond': {
     'treats a limit below a millisecond as no limit': () => ({
       lateFailure: 'has not settled 2000 ms after its limit of 0.',
       limit: (timeLimitMs) => (timeLimitMs > 0 && timeLimitMs < 1 ? 10_000 : timeLimitMs),
     }),
   },
-  'keeps stored and taken plants when the database is killed, and recovers': {
+  'keeps every plant reported as stored or taken when the database is killed': {
     'reports an id as taken before the other plant is durable': takenTooEarly,
     'acknowledges what is not durable': ({ database }) => ({
       failure: 'expected taken, because it was reported as stored or taken before; got stored',
@@ -125,10 +125,10 @@ export const outcomes: Liars<CorrectStore> = {
       refuse: () => database.generation > 0 && new StoreUnavailableError('disconnected'),
     }),
   },
-  'keeps the plant holding a taken id when the database is killed': {
+  "keeps another client's plant whose id it reports as taken when the database is killed": {
     'reports an id as taken before the other plant is durable': takenTooEarly,
   },
-  'keeps a plant that a retry found when the database is killed': {
+  'keeps a plant that only a retry found stored when the database is killed': {
     'reports its own plant as stored before it is durable, when it tries again': ({
       database,
     }) => ({
@@ -140,7 +140,7 @@ export const outcomes: Liars<CorrectStore> = {
       },
     }),
   },
-  'keeps what it acknowledges on an unsafe database, or is not ready': {
+  'keeps acknowledged plants even on an unsafe database, or is not ready': {
     'leaves it to the configuration of its database whether a plant is durable': ({
       database,
     }) => ({
@@ -155,7 +155,7 @@ export const outcomes: Liars<CorrectStore> = {
       refuse: () => database.fault === 'relaxed' && new StoreUnavailableError('no flushes'),
     }),
   },
-  'does not report an id as taken by a rolled-back plant': {
+  'does not report an id as taken because of a rolled-back plant': {
     'reports an id as taken by a plant that is not committed': ({ database }) => ({
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       refuse: (plant) => plant && database.dirtyRead(plant.id) && new PlantIdTakenError('taken'),
@@ -168,19 +168,19 @@ export const outcomes: Liars<CorrectStore> = {
       },
     }),
   },
-  'tells the truth after a lost acknowledgement and an outage': {
+  'reports a true outcome when an outage follows a lost acknowledgement': {
     'reports an outage as unavailable, even after an unanswered write': unavailableLater,
   },
-  'tells the truth after a lost acknowledgement and refused access': {
+  'reports a true outcome when refused access follows a lost acknowledgement': {
     'reports an outage as unavailable, even after an unanswered write': unavailableLater,
   },
-  'tells the truth after a lost acknowledgement and a close': {
+  'reports a true outcome when it is closed after a lost acknowledgement': {
     'reports an add under way as unavailable when it is closed': ({ past }) => ({
       failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
       failed: (error) => (past.closed ? new StoreUnavailableError('closed') : error),
     }),
   },
-  'tells the truth after a lost acknowledgement': {
+  'reports a true outcome after a lost acknowledgement': {
     'reports a lost acknowledgement as unavailable': () => ({
       failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
       lost: () => new StoreUnavailableError('lost'),
@@ -190,7 +190,7 @@ export const outcomes: Liars<CorrectStore> = {
       attempt: (plant) => database.insert(plant, Symbol('another mark')),
     }),
   },
-  'does not mistake a neighbouring id or an equal plant for its own': {
+  'recognises only its own plant after a lost acknowledgement': {
     'looks an id up as a double after a lost acknowledgement': ({ database }) => ({
       failure: 'plant 9007199254740993: expected stored or unknown',
       lost(error, { id }, mark) {
@@ -204,7 +204,7 @@ export const outcomes: Liars<CorrectStore> = {
       lost: (error, { id, name }) => database.rows.get(id)?.plant.name === name || error,
     }),
   },
-  'does not mistake a late write for a lost one': {
+  'reports a true outcome when the database carries out a write late': {
     'mistakes a plant that it does not find for one that is not stored': ({ database }) => ({
       failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
       lost: (error, { id }) =>

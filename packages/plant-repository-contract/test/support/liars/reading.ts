@@ -38,7 +38,7 @@ const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
 
 /** Lies of readers, by the case that catches them. */
 export const reading: Liars<CorrectStore> = {
-  'reads each plant exactly, once and in order, with any page size': {
+  'reads every plant exactly once and in order, with any page size': {
     'makes up a plant': () => ({
       failure: 'plant 1 read after the last: expected no plant, got id 1, name "made up"',
       see: (all) => (all.length > 0 ? all : [newPlant({ id: 1n, name: 'made up' })]),
@@ -87,7 +87,7 @@ export const reading: Liars<CorrectStore> = {
     }),
     'compares ids as doubles': comparingDoubles,
   },
-  'begins after an id, whether or not a plant has it': {
+  'begins after the given id, whether or not a plant has it': {
     'compares ids as doubles': comparingDoubles,
     'begins with the first plant when none has the id': () => ({
       failure: 'plant -2147483649 read first: expected id -2147483649',
@@ -97,13 +97,13 @@ export const reading: Liars<CorrectStore> = {
       },
     }),
   },
-  'reads plants of which each is larger than most pages': {
+  'reads plants that are larger than a usual page': {
     'mistakes a plant that does not fit on a page for the end': () => ({
       failure: 'plant 0 read first: expected id 0',
       see: (plants) => plants.filter(({ name }) => name.length < 2 * 1024 ** 2),
     }),
   },
-  'reports a row that is not a plant': {
+  'reports a record that is not a plant': {
     'leaves out a row that it cannot read': () => ({
       failure: 'read: expected an UnreadablePlantError with the id 1; got plants',
       see: (plants) => plants.filter(({ name }) => name !== undefined),
@@ -113,7 +113,7 @@ export const reading: Liars<CorrectStore> = {
       failed: () => new UnreadablePlantError('invalid'),
     }),
   },
-  'reads what other repositories have stored before the call': {
+  'reads plants that another repository stored before the call': {
     'returns what it has read before': (_, read?: readonly NewPlant[]) => ({
       failure: 'plant 1 read last: expected id 1',
       see(plants) {
@@ -122,7 +122,7 @@ export const reading: Liars<CorrectStore> = {
       },
     }),
   },
-  'reads a plant added meanwhile completely or not at all': {
+  'reads a plant that is added at the same time completely or not at all': {
     'counts plants instead of comparing ids': (_, position = 0) => ({
       failure: 'read after plant',
       select(plants, { after, limit }) {
@@ -135,13 +135,13 @@ export const reading: Liars<CorrectStore> = {
       see: () => visible(database).map((it) => (it.name === 'meanwhile' ? withoutTag(it) : it)),
     }),
   },
-  'does not read a plant that can still be undone': {
+  'does not read a plant that may still be rolled back': {
     'reads what is not committed': ({ database }) => ({
       failure: 'plant 2 read after the last: expected no plant, got id 2',
       see: (plants) => [...plants, database.dirtyRead(2n)?.plant ?? []].flat(),
     }),
   },
-  'reads and keeps what was stored before the database was killed': {
+  'reads only plants that are still stored after the database is killed': {
     'reads what is not durable': ({ database }) => ({
       failure: 'plant 1099511627776 in the database: expected id 1099511627776',
       see: () => visible(database),
@@ -151,7 +151,7 @@ export const reading: Liars<CorrectStore> = {
       see: (plants) => (database.generation > 0 ? [] : plants),
     }),
   },
-  'is unavailable without time left, and after close': {
+  'is unavailable if no time is left, and after close': {
     'treats the time limit 0 as no limit': () => ({
       failure: 'read: expected it to be rejected as unavailable, because there is no time left',
       limit: (timeLimitMs) => timeLimitMs || 1_000,
@@ -168,21 +168,21 @@ export const reading: Liars<CorrectStore> = {
         read(page, limit).catch((it) => (it.message === 'refused' ? [] : Promise.reject(it))),
     }),
   },
-  'waits for a database that responds within the limit': {
+  'waits for a slow database that responds within the time limit': {
     'does not wait for its database': ({ database }) => ({
       failure: 'no response',
       refuse: () => database.fault === 'silent' && new StoreUnavailableError('no response'),
     }),
   },
-  'is unavailable when the database cannot be reached, and reads again afterwards': inEveryFault,
-  'is unavailable when the database refuses access, and reads again afterwards': {
+  'is unavailable when the database cannot be reached, and recovers': inEveryFault,
+  'is unavailable when the database refuses access, and recovers': {
     ...inEveryFault,
     'reads nothing after a failure': ({ past }) => ({
       lateFailure: 'no read has succeeded for 20 seconds after the fault had ended',
       refuse: () => past.failed.size > 0 && new StoreUnavailableError('it failed before'),
     }),
   },
-  'is unavailable when the database does not respond, and reads again afterwards': {
+  'is unavailable when the database does not respond, and recovers': {
     ...inEveryFault,
     'settles a read 3 seconds late': () => ({
       lateFailure: 'read has not settled 2000 ms after its limit of 99.73 ms',

@@ -46,7 +46,7 @@ const changing =
 
 /** Lies about values, by the case that catches them. */
 export const values: Liars<CorrectStore> = {
-  'keeps every value of every field exactly, and an absent field absent': {
+  'stores every name and tag exactly, and an absent tag as absent': {
     ...Object.fromEntries(
       Object.keys(FIELDS).map((field) => [
         `forgets the ${field}`,
@@ -74,7 +74,7 @@ export const values: Liars<CorrectStore> = {
   },
   'distinguishes ids across the whole range of int64': Object.fromEntries(
     IDS.map((mistaken) => [
-      `mistakes ${mistaken}`,
+      `confuses ${mistaken} with another id`,
       changing(`plant ${mistaken} in the database: expected id`, ({ id }) => ({
         id: id === mistaken ? id ^ (1n << 40n) : id,
       })),
