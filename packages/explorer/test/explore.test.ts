@@ -49,7 +49,7 @@ class Counter implements World {
 }
 
 describe('The explorer', () => {
-  it('shows the shortest history with the fewest surprises that goes wrong', async () => {
+  it('reports the failing history with the fewest surprises, and of these the shortest', async () => {
     const { counterexample } = await explore(() => new Counter('AB'), 3);
     expect(counterexample).to.equal(
       [
@@ -64,7 +64,7 @@ describe('The explorer', () => {
     expect(none).to.deep.equal({ histories: 1, counterexample: undefined });
   });
 
-  it('tries every order, and continues each state only once', async () => {
+  it('tries every order, and explores each state only once', async () => {
     let states = 0;
     /** Mistakes every state for a new one. */
     class Forgetful extends Counter {
@@ -79,7 +79,7 @@ describe('The explorer', () => {
     expect(distinct.histories).to.be.below(6);
   });
 
-  it('reports endless histories, and worlds that do not repeat themselves', async () => {
+  it('reports histories without an end, and worlds that are not deterministic', async () => {
     const endless: World = {
       usual: () => ({ name: 'again', act: () => undefined }),
       surprises: () => [],

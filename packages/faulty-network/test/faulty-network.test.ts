@@ -72,7 +72,7 @@ describe('FaultyNetwork', () => {
     other.destroy();
   });
 
-  it('ends connections and refuses new ones between being cut and restored', async () => {
+  it('ends connections when cut, and refuses new ones until restored', async () => {
     await echoed(client, 'before');
     const closed = once(client, 'close');
     await network.cut();
@@ -95,7 +95,7 @@ describe('FaultyNetwork', () => {
     expect(received.join('')).to.equal('a readone a write');
   });
 
-  it('loses all further responses of a silenced connection, and of no other', async () => {
+  it('drops all further responses on a silenced connection, and on no other', async () => {
     network.loseResponses('silence');
     const passed = network.requestPassed();
     client.write(MARKER);
@@ -138,7 +138,7 @@ describe('FaultyNetwork', () => {
     expect(await response).to.deep.equal([MARKER]);
   });
 
-  it('ends the connection of a delayed request, which arrives once restored', async () => {
+  it('ends the connection of a delayed request, and delivers the request when restored', async () => {
     network.delayRequest();
     expect(await echoed(client, 'a read')).to.equal('a read');
     client.write(MARKER);
@@ -168,7 +168,7 @@ describe('FaultyNetwork', () => {
     while (network.connections > 1) await setImmediate();
   });
 
-  it('needs a marker to lose responses or to delay a request', async () => {
+  it('requires a marker to drop responses or to delay a request', async () => {
     const plain = await FaultyNetwork.before(1);
     expect(() => plain.loseResponses('cut')).to.throw('no marker');
     expect(() => plain.delayRequest()).to.throw('no marker');

@@ -78,7 +78,7 @@ describe('The availability of a database', () => {
     await time.runOut(HOUR);
   }
 
-  it('counts connections as lost after ten seconds with responses, not while frozen', async () => {
+  it('gives up a silent connection only after ten seconds of successful checks', async () => {
     open();
     time.after(500, () => fail(lost));
     time.after(90_500, () => (check = async () => undefined));
@@ -94,7 +94,7 @@ describe('The availability of a database', () => {
     ['slow checks', 1_400, undefined],
     ['frequent calls of `ready`', 0, 100],
   ] as const) {
-    it(`counts ten seconds of responses rather than ten checks: ${checks}`, async () => {
+    it(`needs ten seconds of successful checks, however many they are: ${checks}`, async () => {
       check = () => (checkMs > 0 ? time.wait(checkMs) : Promise.resolve());
       open();
       for (let at = 1; askedMs && at < 13_000; at += askedMs) {
@@ -138,7 +138,7 @@ describe('The availability of a database', () => {
     [refusal, 'plants are refused: a trigger', true],
     [crash, 'the database at db.example:1 accepts no plants', false],
   ] as const) {
-    it(`${denies ? 'rejects plants immediately' : 'lets plants wait'} when "${message}"`, async () => {
+    it(`${denies ? 'rejects plants immediately' : 'lets plants wait'} when a check fails with "${error.message}"`, async () => {
       fail(error);
       open();
       const problem = await availability.ready().catch((it: Error) => it);
@@ -167,7 +167,7 @@ describe('The availability of a database', () => {
     expect(availability.wasReached).to.equal(true);
   });
 
-  it('is reported once more when a silent server shows the reason', async () => {
+  it('is reported a second time when a silent server shows the reason', async () => {
     const ended: number[] = [];
     check = (signal) =>
       new Promise((_, reject) => {
@@ -186,7 +186,7 @@ describe('The availability of a database', () => {
     ]);
   });
 
-  it('is not reported after it was closed', async () => {
+  it('is not reported after close', async () => {
     open();
     closing.abort();
     await runUntil(2_000);

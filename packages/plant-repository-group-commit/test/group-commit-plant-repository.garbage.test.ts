@@ -6,8 +6,8 @@ import { expect } from 'chai';
 /** A process of its own, because what other tests have kept makes plants grow old as well. */
 const program = fileURLToPath(new URL('./support/old-bytes.js', import.meta.url));
 
-describe('What a group commit repository has kept of settled plants', () => {
-  it('is collected early, without a full garbage collection', async () => {
+describe('The memory that a group commit repository uses for settled plants', () => {
+  it('is released without a full garbage collection', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program]);
     const { old, written } = JSON.parse(stdout);
     expect(written).to.equal(40_000_000);

@@ -53,7 +53,7 @@ describe('A group commit repository', () => {
     ['never ends', () => never],
     ['fails', () => Promise.reject(lost)],
   ] as const) {
-    it(`leaves no timer if closing its database ${what}`, async () => {
+    it(`leaves no timer behind if closing its database ${what}`, async () => {
       await Promise.resolve();
       const running = timers();
       const stored: string[] = [];
@@ -79,7 +79,7 @@ describe('A group commit repository', () => {
     await rejects(repository.read({ limit: 5 }, 0), { message: 'there is no time left' });
   });
 
-  it('reads a page again when half the time passes without a reply', async () => {
+  it('reads a page again when half of its time has passed without a reply', async () => {
     let attempts = 0;
     open({
       async page(_, signal) {
@@ -94,10 +94,10 @@ describe('A group commit repository', () => {
   });
 
   for (const [what, failures, reason] of [
-    ['no failure', [], 'the server does not respond'],
+    ['no earlier failure', [], 'the server does not respond'],
     ['the latest failure', [lost], lost.message],
   ] as const) {
-    it(`ends a page at its time limit, with ${what}`, async () => {
+    it(`rejects a page at its time limit, with ${what}`, async () => {
       const failing = [...failures];
       open({
         page: (_, signal) =>
@@ -136,7 +136,7 @@ describe('A group commit repository', () => {
     });
   }
 
-  it('rejects a page with what the last check has found', async () => {
+  it('rejects a page with the problem that the last check has found', async () => {
     open({ check: () => Promise.reject(lost), page: () => Promise.reject(new Error('cut')) });
     const problem = await repository.ready().catch((error: Error) => error);
     expect(problem).to.have.property('cause', lost);
@@ -153,7 +153,7 @@ describe('A group commit repository', () => {
     await Promise.all([asked, closed]);
   });
 
-  it('settles every plant before it closes the database once', async () => {
+  it('settles every plant before it closes the database, exactly once', async () => {
     const order: string[] = [];
     const fake = new FakePlantDatabase();
     open({ ...fake.methods, close: async () => void order.push('closed') });
@@ -166,7 +166,7 @@ describe('A group commit repository', () => {
     expect(order).to.deep.equal(['stored', 'closed']);
   });
 
-  it('ends a page when it is closed', async () => {
+  it('stops reading a page again when it is closed', async () => {
     const limits = openWith(...Array(100).fill(lost));
     const reading = rejects(repository.read({ limit: 5 }, 60_000), { cause: lost });
     await nextTurn();

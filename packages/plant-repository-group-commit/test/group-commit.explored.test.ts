@@ -8,7 +8,7 @@ const SURPRISES = 2;
 
 describeHistories(SURPRISES);
 
-describe('A planted bug is noticed', function () {
+describe('The explorer notices the planted bug that', function () {
   this.timeout(0);
 
   for (const [world, planted] of Object.entries(bugs)) {

@@ -113,7 +113,7 @@ describe('A slow database', function () {
     [8, 100],
     [2, 500],
   ] as const) {
-    it(`stores nine tenths of what is possible: ${seconds} s, ${clients} clients`, async () => {
+    it(`stores 90 % of what is possible for ${clients} clients with replies after ${seconds} s`, async () => {
       const delayMs = seconds * 1_000;
       slow.delayMs = () => delayMs;
       for (let id = 1; id < 2 * clients; id += 2) void client(id, 15_000, MINUTE);
@@ -126,7 +126,7 @@ describe('A slow database', function () {
     });
   }
 
-  it('lets plants wait for replies, not for other inserts', async () => {
+  it('makes plants wait only for replies, not for other inserts', async () => {
     slow.delayMs = () => 8_000;
     const durations: number[] = [];
     for (let at = 0; at < 40_000; at += 20) {
@@ -138,7 +138,7 @@ describe('A slow database', function () {
     expect(slow.maxOpen).to.be.at.most(LIMITS.maxInFlight);
   });
 
-  it('that stands still for 20 s stores every plant with few inserts', async () => {
+  it('that pauses for 20 s stores every plant without repeated inserts', async () => {
     slow.delayMs = (now) => (now >= 200 && now < 20_200 ? 20_200 - now : 0);
     for (let id = 1; id < 200; id += 2) void client(id, MINUTE, 20_400);
     await time.runOut(2 * MINUTE);
@@ -147,8 +147,11 @@ describe('A slow database', function () {
     expect(slow.sentAgainAt).to.deep.equal([]);
   });
 
-  for (const fault of ['silent', 'merged'] as const) {
-    it(`that has lost a shard stores the other plants quickly: ${fault}`, async () => {
+  for (const [fault, how] of [
+    ['silent', 'waits for it'],
+    ['merged', 'reports one error for all'],
+  ] as const) {
+    it(`that has lost a shard stores the other plants quickly when the router ${how}`, async () => {
       loseShard(fault);
       const durations: number[] = [];
       for (let at = 0; at < 10_000; at += 5) {
@@ -169,7 +172,7 @@ describe('A slow database', function () {
     });
   }
 
-  it('without a shard stores all other plants while 10 a second are lost', async () => {
+  it('that has lost a shard stores all other plants while ten plants a second fail', async () => {
     loseShard('silent');
     const arrive = (everyMs: number, parity: number) => {
       for (let at = 1; at < 40_000; at += everyMs) {

@@ -69,7 +69,7 @@ describe('Batches', () => {
     expect(fake.inserts.map(({ ids }) => ids.length)).to.deep.equal([3, 3, 1_000, 994]);
   });
 
-  it('wait until they contain half as many plants as those in flight', async () => {
+  it('wait until they contain half as many plants as are in flight', async () => {
     // Four plants are in flight: one alone, then three.
     const { fake, add } = await openBusy();
     void add(1n);
@@ -79,7 +79,7 @@ describe('Batches', () => {
     expect((await fake.insert(2)).ids).to.deep.equal([1n, 2n]);
   });
 
-  it('run four at a time', async () => {
+  it('run at most four at a time', async () => {
     const { fake, add } = open();
     const addMany = (ids: readonly bigint[]) => {
       for (const id of ids) void add(id);
@@ -95,7 +95,7 @@ describe('Batches', () => {
     expect((await fake.insert(4)).ids).to.deep.equal([6n, 7n, 8n, 9n, 10n]);
   });
 
-  it('start after 100 ms if those in flight take longer', async () => {
+  it('start after 100 ms even if those in flight take longer', async () => {
     const { fake, clock, add, underWay, settled } = await openBusy();
     const small = async () => {
       expect([(await fake.insert(2)).ids, clock.now()]).to.deep.equal([[1n], 100]);
@@ -106,7 +106,7 @@ describe('Batches', () => {
     await settled(...underWay, add(1n), small());
   });
 
-  it('may take until the deadline of their last plant, and are reported', async () => {
+  it('may last until the latest deadline of their plants, and are reported', async () => {
     const { fake, clock, events, add, settled } = open();
     const failure = new Error('connection lost');
     clock.after(30, () => fake.inserts[0]?.fail(failure));
@@ -143,20 +143,20 @@ describe('A plant that is inserted again', () => {
     });
   }
 
-  it('always waits 50 ms if no reply came', async () => {
+  it('waits 50 ms each time if no reply arrived', async () => {
     expect(await pauses((insert) => insert.fail())).to.deep.equal(Array(7).fill(50));
   });
 });
 
 describe('A time limit', () => {
-  it('does not expire a plant whose reply arrived while the process stalled', async () => {
+  it('does not reject a plant whose reply arrived while the process was stalled', async () => {
     const { fake, clock, add, settled } = open();
     const adding = add(1n, SHORT_LIMIT_MS);
     clock.after(SHORT_LIMIT_MS, () => fake.inserts[0]?.reply());
     await settled(adding);
   });
 
-  it('that ends before the insert is sent affects only its own plant', async () => {
+  it('that passes before the insert is sent affects only its own plant', async () => {
     const { clock, add, settled } = open({
       async send(batch) {
         await clock.wait(2 * SHORT_LIMIT_MS);
@@ -169,7 +169,7 @@ describe('A time limit', () => {
     await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
   });
 
-  it('may end before that of an earlier plant', async () => {
+  it('may pass before the time limit of an earlier plant', async () => {
     const { clock, add, settled } = open();
     const first = rejects(add(1n));
     const second = rejects(add(2n, SHORT_LIMIT_MS)).then(() => {
@@ -180,7 +180,7 @@ describe('A time limit', () => {
 });
 
 describe('A group commit', () => {
-  it('leaves no timer when it is closed, even after slow inserts', async () => {
+  it('leaves no timer behind when it is closed, even after slow inserts', async () => {
     const { fake, clock, plants, add, settled } = open({
       limits: { maxInFlight: 2, maxAside: 1 },
     });
@@ -194,7 +194,7 @@ describe('A group commit', () => {
     await clock.runOut(0);
   });
 
-  it('rejects new plants once it closes', async () => {
+  it('rejects new plants as soon as it begins to close', async () => {
     const { fake, plants, add } = open();
     const closing = plants.close();
     await rejects(add(1n), new StoreUnavailableError('the store is closed'));
@@ -202,7 +202,7 @@ describe('A group commit', () => {
     expect(fake.inserts).to.deep.equal([]);
   });
 
-  it('gives up unsent plants a second after closing, and awaits the others', async () => {
+  it('gives up unsent plants one second after it begins to close, and waits for the others', async () => {
     const limits = { maxInFlight: 1, maxAside: 0 };
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
@@ -214,7 +214,7 @@ describe('A group commit', () => {
     expect(fake.inserts.flatMap(({ ids }) => ids)).not.to.include(2n);
   });
 
-  it('sends nothing after it closed, even if the first check ends then', async () => {
+  it('sends nothing after close, even if the first check succeeds then', async () => {
     const first = unsettled<void>();
     const { fake, clock, plants, add, settled } = open({
       availability: { ...AVAILABLE, wasReached: false, ready: () => first.promise },
@@ -227,7 +227,7 @@ describe('A group commit', () => {
     expect(fake.inserts).to.deep.equal([]);
   });
 
-  it('gives up plants that turn out to be unwritten after it closed', async () => {
+  it('gives up plants that turn out to be unwritten after it begins to close', async () => {
     const { fake, clock, plants, add, settled } = open();
     const refused = rejects(add(1n), StoreUnavailableError).then(() => clock.now());
     clock.after(1_500, () => {
@@ -237,7 +237,7 @@ describe('A group commit', () => {
     expect(await refused).to.equal(1_550);
   });
 
-  it("inserts outside every caller's asynchronous context, and restores each", async () => {
+  it("inserts outside its callers' asynchronous contexts, and restores each of them", async () => {
     const context = new AsyncLocalStorage<string>();
     const contexts: unknown[] = [];
     const { fake, add } = open();
@@ -256,7 +256,7 @@ describe('A group commit', () => {
     expect(contexts).to.deep.equal([undefined]);
   });
 
-  it('inserts plants that could not be sent ahead of others that wait', async () => {
+  it('retries plants that could not be sent before it inserts waiting ones', async () => {
     const sizes: number[] = [];
     const failures = [new Error('no server')];
     const { clock, add, settled } = open({
@@ -276,7 +276,7 @@ describe('A group commit', () => {
 });
 
 describe('A tracer', () => {
-  it('is shown each batch with its callers', async () => {
+  it('receives each batch with its callers', async () => {
     const runs: unknown[] = [];
     const callers = [1, 2, 3];
     const tracer: BatchTracer = {
@@ -362,7 +362,7 @@ describe('A batch', () => {
     return { ...open({ availability, ...given }), late };
   }
 
-  it('is sent once more while its reply is late, and the first reply counts', async () => {
+  it('is sent a second time if its reply is late, and the first reply counts', async () => {
     const { fake, late, add, settled } = openWatched();
     const adding = add(1n);
     await fake.insert(0);
@@ -376,7 +376,7 @@ describe('A batch', () => {
     await settled(adding);
   });
 
-  it('with a late reply does not hold up others', async () => {
+  it('with a late reply does not delay other batches', async () => {
     const limits = { maxInFlight: 1, maxAside: 1 };
     const { fake, late, add, settled } = openWatched({ limits });
     const first = add(1n);
@@ -388,7 +388,7 @@ describe('A batch', () => {
     await settled(first, second);
   });
 
-  it('is sent in the same order, with all its plants, while it may be written', async () => {
+  it('keeps its plants and their order while it may have been written', async () => {
     const { fake, add, settled } = open();
     fake.onInsert = ({ fail, reply }, number) => (number === 0 ? fail() : reply());
     await settled(rejects(add(1n, SHORT_LIMIT_MS)), add(2n), add(3n));
@@ -398,7 +398,7 @@ describe('A batch', () => {
     ]);
   });
 
-  it('that may be written gives its plants an unknown outcome, with the reason', async () => {
+  it('that may have been written gives its plants an unknown outcome, with the reason', async () => {
     const { fake, add, settled } = open();
     const cause = new Error('connection lost');
     fake.onInsert = ({ fail }) => fail(cause);
@@ -411,7 +411,7 @@ describe('A batch', () => {
     );
   });
 
-  it('without a reply gives its plants that as the reason', async () => {
+  it('without a reply gives its plants an unknown outcome because the server does not respond', async () => {
     const { add, settled } = open();
     await settled(
       rejects(add(1n), (error: Error) => {
@@ -421,7 +421,7 @@ describe('A batch', () => {
     );
   });
 
-  it('that is not repeatable is sent once, and is unknown as soon as its reply is lost', async () => {
+  it('that cannot be repeated is sent once, and is unknown as soon as its reply is lost', async () => {
     const { fake, clock, add, settled } = open({ isRepeatable: false });
     fake.onInsert = ({ fail }) => fail();
     await settled(
@@ -432,11 +432,11 @@ describe('A batch', () => {
 });
 
 describe('A plant', () => {
-  it('counts the bytes of its name and its tag', () => {
+  it('has the size of its name and its tag in bytes', () => {
     expect(sizeOf({ ...plant(1n, 'ü'.repeat(1_000)), tag: '木' })).to.be.within(2_003, 2_203);
   });
 
-  it('is rejected with an error that names the fact', async () => {
+  it('is rejected with an error that states the reason', async () => {
     const { fake, add } = open();
     const taken = rejects(add(1n), {
       code: 'PLANT_ID_TAKEN',

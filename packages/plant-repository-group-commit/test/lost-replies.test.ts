@@ -3,14 +3,14 @@ import { LostReplies } from '../src/lost-replies.js';
 
 describe('LostReplies', () => {
   /** A listener that is removed from a long-lived signal keeps the later ones, with what they hold. */
-  it('gives each call a signal of its own', async () => {
+  it('gives each call its own signal', async () => {
     const replies = new LostReplies(2_500);
     const signals = [1, 2].map(() => replies.watch(async (lost) => lost).reply);
     const [first, second] = await Promise.all(signals);
     expect(first).not.to.equal(second);
   });
 
-  it('counts minutes in which the process was frozen as one usual step', () => {
+  it('counts minutes in which the process was frozen as one interval between checks', () => {
     const replies = new LostReplies(2_500);
     const never = new Promise<void>(() => undefined);
     let signal: AbortSignal | undefined;

@@ -17,25 +17,25 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
     ],
   },
   'different ids in a batch': { adds: [A, { ...B, ...long, id: 2n }] },
-  'a plant that joins later': { adds: [A, { ...B, isLate: true }] },
-  'a place for one attempt of each kind': {
+  'a plant that is added later': { adds: [A, { ...B, isLate: true }] },
+  'room for one insert and one retry in flight': {
     adds: [A, { ...B, ...long, isLate: true }],
     limits: { maxInFlight: 1, maxAside: 1 },
   },
-  'second attempts that wait for connections': {
+  'retries that wait for connections': {
     adds: [
       { ...A, ...long },
       { ...B, ...long, id: 2n },
     ],
     lacksConnections: true,
   },
-  'a server that recognises nothing': {
+  'a server that does not recognise repeated inserts': {
     adds: [A, { ...B, ...long, id: 2n }],
     isRepeatable: false,
   },
   'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
   'two instances': { adds: [A, elsewhere] },
-  'another program, and a short time limit': {
+  'another program that stores the id, and a short time limit': {
     adds: [{ ...A, timeLimitMs: 60 }, B],
     hasOtherProgram: true,
   },
@@ -43,7 +43,7 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
 
 /** Declares a test for each world, which tries every history with so many surprises. */
 export function describeHistories(surprises: number): void {
-  describe(`With at most ${surprises} surprises, each outcome is true and in time:`, function () {
+  describe(`In every order of events with at most ${surprises} surprises, each outcome is true and in time:`, function () {
     this.timeout(0);
 
     for (const [name, plan] of Object.entries(WORLDS)) {

@@ -35,10 +35,10 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
         begin.call(this);
       },
     }),
-    'an unknown insert means not written': mistaken('unknown', 'not now'),
-    'an unknown insert means stored': mistaken('unknown', 'stored'),
-    'stored means taken': mistaken('stored', 'taken'),
-    'an unusable database means a refused plant': mistaken('unusable', REFUSAL),
+    'an unknown result counts as not written': mistaken('unknown', 'not now'),
+    'an unknown result counts as stored': mistaken('unknown', 'stored'),
+    'stored counts as taken': mistaken('stored', 'taken'),
+    'an unusable database counts as a refused plant': mistaken('unusable', REFUSAL),
     'a batch always counts as possibly written': replaced(Batch, { isPossiblyWritten: true }),
     'a refusal counts although an earlier attempt may have written the plant': replaced(
       PendingPlant,
@@ -48,7 +48,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'a batch that was not sent is forgotten': replaced(InsertQueue, { pushFront() {} }),
   },
   'two plants with one id in a batch': {
-    'taken means stored': mistaken('taken', 'stored'),
+    'taken counts as stored': mistaken('taken', 'stored'),
   },
   'different ids in a batch': {
     'plants get the outcomes of others': replaced(Batch, {
@@ -57,7 +57,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
         return end.call(this, { findings: swapped, error });
       },
     }),
-    'the outcome of one is the outcome of all': replaced(Batch, {
+    'the outcome of one plant counts for all': replaced(Batch, {
       end(result) {
         const found = end.call(this, result);
         const [first] = found;
@@ -66,9 +66,9 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
       },
     }),
   },
-  'another program, and a short time limit': {
-    'not written means unknown': mistaken('not now', 'unknown'),
-    'an insert has expired plants': replaced(Batch, {
+  'another program that stores the id, and a short time limit': {
+    'not written counts as unknown': mistaken('not now', 'unknown'),
+    'an insert still contains expired plants': replaced(Batch, {
       get pending() {
         return this.plants;
       },
