@@ -38,7 +38,7 @@ describeOnMongod('the collection', () => {
     return (found as Document).options.validator;
   }
 
-  it('is created with validator and majority write concern, even after a drop', async () => {
+  it('is created with a validator and majority write concern, even after a drop', async () => {
     const writeConcerns: unknown[] = [];
     client.on('commandStarted', ({ commandName, command }) => {
       if (commandName === 'create') writeConcerns.push(command.writeConcern);
@@ -65,14 +65,14 @@ describeOnMongod('the collection', () => {
     return checkOn(Object.assign(Object.create(db), { command }))();
   }
 
-  it('may be created by another instance meanwhile', async () => {
+  it('may be created by another instance at the same time', async () => {
     await checkWith('create', () =>
       db.command({ create: collection, ...VALIDATION }).then(() => undefined),
     );
     expect(events.all).to.deep.equal([]);
   });
 
-  it('cannot be created in a database whose name differs only in case', async () => {
+  it('cannot be created if the name of another database differs only in case', async () => {
     await run();
     const checkIn = (name: string) => checkOn(client.db(name), false)();
     await rejects(checkIn(DATABASE.toUpperCase()), {
@@ -95,12 +95,12 @@ describeOnMongod('the collection', () => {
     });
   }
 
-  it('is slow when the server responds, but not to a write', async () => {
+  it('is reported as slow when the server responds to reads but not to writes', async () => {
     const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
     await rejects(silent, { name: 'MongoStoreError', finding: 'slow' });
   });
 
-  it('cannot be written when a router reports the error of a shard', async () => {
+  it('is reported as not writable when a router returns the error of a shard', async () => {
     const writeErrors = [{ index: 0, code: 133, errmsg: 'no primary' }];
     await rejects(
       checkWith('update', async () => ({ ok: 1, writeErrors })),
@@ -138,7 +138,7 @@ describeOnMongod('the collection', () => {
     });
   }
 
-  it('causes a warning each time an insert has created it anew', async () => {
+  it('causes a warning each time an insert has recreated it', async () => {
     for (const _id of [1, 2]) {
       await run();
       await db.dropCollection(collection);

@@ -24,7 +24,7 @@ function pageWith(...replies: (Document | Error)[]) {
 }
 
 describe('A page of plants', () => {
-  it('contains what was acknowledged before', async () => {
+  it('contains every plant that was acknowledged before', async () => {
     const operationTime = Timestamp.fromNumber(5);
     const { commands, read } = pageWith({ operationTime }, page(monstera));
     expect(await read()).to.deep.equal([{ id: 7n, name: 'Monstera', tag: undefined }]);
@@ -71,7 +71,7 @@ describe('A page of plants', () => {
     { name: 7 },
     { tag: null },
   ]) {
-    it(`is not read with a document that is not a plant: ${JSON.stringify(other)}`, async () => {
+    it(`is rejected if it contains a document that is not a plant: ${JSON.stringify(other)}`, async () => {
       const document = { ...monstera, ...other };
       await rejects(pageWith({}, page(document)).read(), {
         code: 'UNREADABLE_PLANT',

@@ -87,7 +87,7 @@ describeOnMongod('the credentials of the service', () => {
     expect(changes().filter((it) => it === 'refused')).to.have.length(1);
   }
 
-  it('that are wrong from the start are reported once, and plants are refused', async () => {
+  it('that are wrong from the start are reported exactly once, and plants are rejected', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
     await rejects(add(), StoreUnavailableError);
@@ -100,13 +100,13 @@ describeOnMongod('the credentials of the service', () => {
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
-  it('are sent again on another connection when a login is silently lost', async () => {
+  it('are sent again on another connection when a login gets no reply', async () => {
     network.loseResponses(...Array<'silence'>(LOST_LOG_INS).fill('silence'));
     open();
     await repository.add(plant(-1n), LONG_LIMIT_MS);
   });
 
-  it('that are removed are reported once, and work when created again', async () => {
+  it('that are removed are reported exactly once, and work when created again', async () => {
     open();
     await Promise.all([add(), add(), add()]);
     await events.first('store reachable');
@@ -142,7 +142,7 @@ describeOnMongod('the credentials of the service', () => {
     ['insert', [{ role: 'read', db: DATABASE }]],
     ['read', ['inserter']],
   ] as const) {
-    it(`without permission to ${lacking} refuse plants until granted, and reveal nothing`, async () => {
+    it(`without permission to ${lacking} cause plants to be rejected until it is granted`, async () => {
       await change({ updateUser: 'writer', roles });
       open();
       await expectRefused(NOT_LOGGED_IN);

@@ -49,7 +49,7 @@ describeOnMongod('a plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  it('is taken if a document of another program has its id as another numeric type', async () => {
+  it('is rejected if another program stored its id as another numeric type', async () => {
     const decimals = ['3.0', '4E+2', '1.2E+3'].map((it) => Decimal128.fromString(it));
     const foreign = [1, new Double(2), ...decimals];
     const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
@@ -81,7 +81,7 @@ describeOnMongod('a plant', () => {
     await another.add(plant(2n), LONG_LIMIT_MS);
   });
 
-  it('takes one insert with a number and a time limit, even on conflict', async () => {
+  it('is sent in one numbered insert with a time limit, even if its id is taken', async () => {
     const weakened = `${set.uri}&readPreference=secondary&retryWrites=true`;
     ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);
@@ -105,7 +105,7 @@ describeOnMongod('a plant', () => {
     expect(sent[0]?.command.maxTimeMS).to.be.within(1, LONG_LIMIT_MS);
   });
 
-  it('is refused alone by a validator, with an alert', async () => {
+  it('is rejected alone if a validator refuses it, with an alert', async () => {
     const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
     await untilReady(repository);
     await databaseAt(set.uri).command({ collMod: collection, validator });
@@ -118,7 +118,7 @@ describeOnMongod('a plant', () => {
     expect(events.of('plant refused')[0]).to.include({ id: 2n, code: 121 });
   });
 
-  it('is refused immediately by a unique index, with an alert', async () => {
+  it('is rejected immediately if a unique index refuses it, with an alert', async () => {
     await databaseAt(set.uri).collection(collection).createIndex('name', { unique: true });
     await rejects(repository.add(plant(1n, 'plant -1'), LONG_LIMIT_MS), { name: 'Error' });
     await rejects(repository.add(plant(-1n, 'plant -1'), LONG_LIMIT_MS), PlantIdTakenError);
@@ -136,7 +136,7 @@ describeOnMongod('a plant', () => {
     // MongoDB refuses a name that differs from a database's only in case.
     [DATABASE.toUpperCase(), freshCollection()],
   ] as const) {
-    it(`is refused immediately if MongoDB refuses its collection name: ${database}.${name.slice(0, 12)}`, async () => {
+    it(`is rejected immediately if MongoDB refuses its collection name: ${database}.${name.slice(0, 12)}`, async () => {
       const uri = new URL(set.uri);
       uri.pathname = database;
       ({ repository } = open(uri.href, name));
@@ -145,7 +145,7 @@ describeOnMongod('a plant', () => {
     });
   }
 
-  it('is refused immediately if a view replaces its collection', async () => {
+  it('is rejected immediately if a view replaces its collection', async () => {
     const db = databaseAt(set.uri);
     await db.dropCollection(collection);
     await db.createCollection(collection, { viewOn: 'others', pipeline: [] });
@@ -220,7 +220,7 @@ describeOnMongod('an insert', () => {
     expect(kept.map(({ _id }) => _id)).to.have.members([0n, 3n]);
   });
 
-  it('was not carried out if the server limits the rate', async () => {
+  it('counts as not carried out only if the server says that it limits the rate', async () => {
     const { members } = await sharedReplicaSet();
     const replyOnce = (errorCode: number) =>
       members[0]?.command({
@@ -255,7 +255,7 @@ describeOnMongod('an insert', () => {
     expect(await inserts()).to.equal(before);
   });
 
-  it('is carried out once, however often it is sent', async () => {
+  it('is carried out exactly once, however often it is sent', async () => {
     const insert = database.newInsert();
     for (const _ of [1, 2, 3]) {
       expect((await insert.send(batch(1n), NEVER)).findings).to.deep.equal(['stored']);

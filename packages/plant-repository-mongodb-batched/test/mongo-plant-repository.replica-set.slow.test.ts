@@ -123,7 +123,7 @@ describeOnMongod('a majority that acknowledges late', function () {
 
   const status = () => clientOf(set.uri).db('admin').command({ serverStatus: 1 });
 
-  it('by 8 s costs 100 clients no create and only a few connections', async () => {
+  it('by 8 s fails no create of 100 clients, and opens only a few connections', async () => {
     ({ repository } = open(set.uri));
     await add();
     await set.delaySecondary(8);
@@ -157,7 +157,7 @@ describeOnMongod('a majority that acknowledges late', function () {
     expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
   });
 
-  it('is noticed by a user without the update permission', async () => {
+  it('is noticed even without the update permission', async () => {
     const { repository, collection } = open(set.uri);
     await untilReady(repository);
     const db = databaseAt(set.uri);
@@ -182,7 +182,7 @@ describeOnMongod('a majority that acknowledges late', function () {
     }
   });
 
-  it('lets an instance that starts create plants, and the log says so', async () => {
+  it('lets an instance that starts create plants, and is reported', async () => {
     await set.delaySecondary(4);
     const opened = open(set.uri);
     repository = opened.repository;

@@ -88,7 +88,7 @@ describe('An insert of two documents', () => {
     ],
   };
   for (const [what, [reply, findings, message]] of Object.entries(rows)) {
-    it(`has the right findings after ${what}`, () => {
+    it(`finds out what happened to each plant after ${what}`, () => {
       const { error, ...result } = insertResult(reply, 2);
       expect(result).to.deep.equal({ findings });
       expect((error as Error | undefined)?.message).to.equal(message);

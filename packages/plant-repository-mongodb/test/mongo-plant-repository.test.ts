@@ -153,7 +153,7 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         await plants.add(plant(2n), LIMIT_MS);
       });
 
-      it('does not call an id taken when a unique index or a validator refuses the plant', async () => {
+      it('does not report an id as taken when a unique index or a validator refuses the plant', async () => {
         const plants = open(mongod.uri);
         await plants.add(plant(1n), LIMIT_MS);
         const db = administrator.db(DATABASE);

@@ -105,7 +105,7 @@ describeOnPostgresql('the connections of a store', () => {
     }
   });
 
-  it('make the database unreachable while the server has none left', async () => {
+  it('make the store report an outage while the server has none left', async () => {
     const events: StoreEvent['type'][] = [];
     const repository = postgresqlPlantRepository({
       uri: server.uri('plant_store'),

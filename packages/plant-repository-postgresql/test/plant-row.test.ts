@@ -30,7 +30,7 @@ describe('The row of a plant', () => {
     });
   }
 
-  it('holds a text without U+0000 unescaped', () => {
+  it('contains a text without U+0000 unescaped', () => {
     const stored = row(newPlant({ id: 1n, name: 'a \\0 and a \\', tag: '' }));
     expect(stored).to.include({ id: '1', name: 'a \\0 and a \\', tag: '' });
     expect(stored.mark?.[14]).to.equal('4');
@@ -50,7 +50,7 @@ describe('The row of a plant', () => {
     }
   });
 
-  it('of another program is not read if no plant has such a row', () => {
+  it('of another program is rejected if no plant can have such a row', () => {
     const mark = '00000000-0000-8000-8000-000000000000';
     for (const [name, tag] of [
       [null, null],

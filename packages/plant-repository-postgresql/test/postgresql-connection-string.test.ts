@@ -101,7 +101,7 @@ describe('A connection string of PostgreSQL', () => {
       .with.property('code', 'INVALID_POSTGRESQL_URI');
   });
 
-  it('is valid in the README', () => {
+  it('is valid as the README shows it', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     const [, uri = ''] = /const uri = '(.*)'/.exec(readme) ?? [];
     expect(postgresqlUriProblem(uri)).to.equal(undefined);

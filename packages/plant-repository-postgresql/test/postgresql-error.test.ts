@@ -60,7 +60,7 @@ describe('An error of PostgreSQL', () => {
     expect(`${ofTrigger}`).to.include('a trigger of the table plants fails (42501)');
   });
 
-  it('ends its connection if that may lead to another server now', () => {
+  it('ends its connection if a new one may lead to another server', () => {
     const ends = (code: string) => withoutPlant(databaseError(code)) as PostgresqlStoreError;
     const [yes, no] = [
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
@@ -70,7 +70,7 @@ describe('An error of PostgreSQL', () => {
     for (const code of no) expect(ends(code).facts).to.not.have.property('reconnects');
   });
 
-  it('is not mistaken for an error of the network', () => {
+  it('is not mistaken for a network error', () => {
     const cause = new Error('read ECONNRESET');
     expect(withoutPlant(cause)).to.equal(cause);
   });

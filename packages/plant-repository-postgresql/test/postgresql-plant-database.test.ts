@@ -29,7 +29,7 @@ const waiting = (
   CREATE FUNCTION wait() RETURNS ${returns} LANGUAGE plpgsql AS
     'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN ${value}; END'`;
 
-describeOnPostgresql('an insert, a look-up or a check', () => {
+describeOnPostgresql('a statement of the store', () => {
   let server: PostgresqlServer;
   let network: FaultyNetwork;
   let database: PostgresqlPlantDatabase;
@@ -66,7 +66,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     await until(wait, () => `${backends} backends do not wait`);
   }
 
-  it('gives each plant its own outcome in a table without a column', async () => {
+  it('gives each plant its own outcome in a table without the column tag', async () => {
     await create(`CREATE TABLE plants (id bigint PRIMARY KEY, name text, mark uuid); ${ROW}`);
     await database.check(signal);
     const plants = batch({ id: 1n }, { id: 5n }, { tag: 'tropical' }, { id: -1n });
@@ -74,7 +74,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     expect(findings).to.deep.equal(['taken', 'stored', 'unusable', 'stored']);
   });
 
-  it('gives each plant its own outcome when a column appears mid-insert', async () => {
+  it('gives each plant its own outcome when a column is added during the insert', async () => {
     await create(`CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL);
       ${waiting('trigger', 'NEW')};
       CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
@@ -87,7 +87,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     expect((await inserted).findings).to.deep.equal(['unusable', 'stored', 'stored']);
   });
 
-  it('reports only other plants as stored when a trigger skips one', async () => {
+  it('does not report a plant as stored when a trigger skips it', async () => {
     await create(`${CREATE_TABLE};
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
@@ -123,7 +123,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     });
   }
 
-  it('inserts the other plants while another session holds a row', async () => {
+  it('inserts the other plants while another session locks one id', async () => {
     await create(CREATE_TABLE);
     await server.run(`BEGIN; ${ROW}`);
     const { findings } = await insert(batch({}, {}, {}), signal);
@@ -131,7 +131,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     expect((await insert(batch({ id: 1n }), signal)).findings).to.equal('not now');
   });
 
-  it('is repeatable: it recognises its rows, each time it is sent', async () => {
+  it('recognises its own rows each time it is repeated', async () => {
     await create(`${CREATE_TABLE}; ${ROW}`);
     const repeated = database.newInsert();
     const plants = batch({}, {}, {});
@@ -142,7 +142,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     expect((await insert(plants, signal)).findings).to.deep.equal(['taken', 'taken', 'taken']);
   });
 
-  it('reports what it knows if marks cannot be looked up', async () => {
+  it('reports no plant as stored or taken if it cannot look up marks', async () => {
     await create(`${CREATE_TABLE}; ${ROW}`);
     await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
       GRANT SELECT (id) ON garden.plants TO plant_store`);
@@ -151,7 +151,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     expect([existing.findings, partly.findings]).to.deep.equal(['not now', 'unknown']);
   });
 
-  it('is sent unprepared once a prepared statement is gone, as behind an old PgBouncer', async () => {
+  it('is sent unprepared after a prepared statement is gone, as behind an old PgBouncer', async () => {
     await create(`${CREATE_TABLE};
       CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN EXECUTE 'DEALLOCATE ALL'; RETURN NULL; END$$;
       CREATE TRIGGER forget AFTER INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION forget()`);
@@ -180,9 +180,9 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
       await Promise.all(others);
     });
 
-    it('has its own connections, if it is a check', () => database.check(signal));
+    it('has its own connection if it is a check', () => database.check(signal));
 
-    it('is never sent, if it is an insert that was given up', async () => {
+    it('is never sent if it is an insert that was given up', async () => {
       const giveUp = new AbortController();
       let isTaken = false;
       const take = () => {
@@ -200,7 +200,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
     });
   });
 
-  it('replaces all connections after a lost reply to a check, which does not fail', async () => {
+  it('replaces all connections after a check gets no reply, while later checks succeed', async () => {
     await create(CREATE_TABLE);
     await Promise.all([database.check(signal), database.page({ limit: 1 }, signal)]);
     const before = await server.pids();
@@ -225,7 +225,7 @@ describeOnPostgresql('an insert, a look-up or a check', () => {
   };
 
   for (const [what, call] of Object.entries(GIVEN_UP)) {
-    it(`replaces all connections when ${what} without a reply is given up`, async () => {
+    it(`replaces all connections when ${what} is given up without a reply`, async () => {
       await create(CREATE_TABLE);
       await Promise.all([database.check(signal), database.page({ limit: 1 }, signal)]);
       await insert(batch({ id: 1n }), signal);

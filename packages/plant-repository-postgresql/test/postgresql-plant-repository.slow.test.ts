@@ -70,7 +70,7 @@ describeOnPostgresql('a store whose server is slow', function () {
   };
 
   for (const [what, during] of Object.entries(pauses)) {
-    it(`waits with few backends, loses nothing, and reports it, while ${what}`, async () => {
+    it(`loses no plant and opens few backends while ${what}`, async () => {
       let adding: Promise<void>[] = [];
       const seen: number[] = [];
       await during(async () => {
@@ -86,7 +86,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     });
   }
 
-  it('is unreachable, rather than slow, while only new connections get no response', async () => {
+  it('is reported as unreachable, not slow, while only new connections get no response', async () => {
     const other = postgresqlPlantRepository({ uri: server.uri('plant_store') });
     await untilReady(other);
     process.kill(server.pid, 'SIGSTOP');
@@ -110,7 +110,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     await Promise.all(held);
   });
 
-  it('reports an id as taken while a session changes its row', async () => {
+  it('reports an id as taken while another session updates its row', async () => {
     await server.run(`BEGIN; UPDATE plant_store.plants SET tag = 'changed'`);
     const ids = [-1, -2, -3];
     const adding = ids.map((id) => repository.add(plant(id), 8_000));
@@ -118,7 +118,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     await Promise.all(adding.slice(1));
   });
 
-  it('works again within seconds when all connections are lost without a sign', async () => {
+  it('works again within seconds after all connections are lost silently', async () => {
     const network = await FaultyNetwork.before(server.port);
     const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
     const adding: Promise<void>[] = [];
@@ -148,7 +148,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     }
   });
 
-  it("is ready at the next check each time a write check's connection is lost silently", async () => {
+  it('is ready again at the next check each time a write check gets no reply', async () => {
     const network = await FaultyNetwork.before(server.port, 'FROM plants WHERE false');
     const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
     const problems = new Set<string>();
@@ -178,7 +178,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     }
   });
 
-  it('uses few backends for abandoned pages, and reads again when unlocked', async () => {
+  it('opens few backends for pages that time out, and reads again after the lock', async () => {
     await locked(async () => {
       const reading = Array.from({ length: 40 }, () =>
         rejects(repository.read({ limit: 1 }, 1_000), { code: 'STORE_UNAVAILABLE' }),
@@ -190,7 +190,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     await untilReady(repository);
   });
 
-  it('closes in time while an insert awaits a lock, leaving no backend', async () => {
+  it('closes in time while an insert waits for a lock, and leaves no backend', async () => {
     await locked(async () => {
       await rejects(repository.add(plant(1), 300), { code: 'OUTCOME_UNKNOWN' });
       await repository.close();
@@ -199,7 +199,7 @@ describeOnPostgresql('a store whose server is slow', function () {
     await until(ended, () => 'a backend has not ended');
   });
 
-  it('exports from a hot standby', async () => {
+  it('reads plants from a hot standby, with a warning', async () => {
     const standby = await server.startStandby();
     const warnings: string[] = [];
     const observer = (event: StoreEvent) => {

@@ -156,7 +156,7 @@ describeOnPostgresql('a store', () => {
     await isStored();
   });
 
-  it('never reports a plant as stored when its standby wait is cancelled', async () => {
+  it('never reports a plant as stored when the wait for its standby is cancelled', async () => {
     await server.run('ALTER ROLE plant_store SET client_min_messages = error');
     await server.withSetting('synchronous_standby_names', 'none', async () => {
       const outcome = rejects(open().add(monstera, 4_500.5), { code: 'OUTCOME_UNKNOWN' });
@@ -188,7 +188,7 @@ describeOnPostgresql('a store', () => {
     expect(await stored(7n)).to.equal(undefined);
   });
 
-  it('warns once that pages may be torn', async () => {
+  it('warns exactly once if full_page_writes is off', async () => {
     const repository = open();
     await server.withSetting('full_page_writes', 'off', async () => {
       await untilReady(repository);
@@ -279,7 +279,7 @@ describeOnPostgresql('a store', () => {
       server.run(`CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql
         AS 'SELECT true'`);
 
-    it('never reports taken ids as bugs before the standby has the plant', async () => {
+    it('never reports a taken id as a bug while the standby lags', async () => {
       const repository = await openFirst();
       await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
       await beginRecovery();
@@ -304,7 +304,7 @@ describeOnPostgresql('a store', () => {
       await repository.add(newPlant({ id: 9n, name: 'Bellis' }), 60_000);
     });
 
-    it('warns once that plants may be missing, even from an empty page', async () => {
+    it('warns exactly once that plants may be missing, even from an empty page', async () => {
       const repository = await openFirst();
       await repository.add(monstera, 60_000);
       await beginRecovery();

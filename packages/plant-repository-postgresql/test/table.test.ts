@@ -220,7 +220,7 @@ describeOnPostgresql('a table that an administrator has created', () => {
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
   });
 
-  it('may hide a row by a policy: adding its id is not a bug, and the reason says what to show', async () => {
+  it('may hide a row by a policy, and then the error for its id names the correction', async () => {
     const uri =
       await created(`CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner name DEFAULT current_user);
       INSERT INTO plants (id, name, mark) VALUES (1, 'Fern', md5('')::uuid);
@@ -239,7 +239,7 @@ describeOnPostgresql('a table that an administrator has created', () => {
     await rejects(repository.add(monstera, 60_000), { code: 'PLANT_ID_TAKEN' });
   });
 
-  it('is refused in a database that cannot keep every text', async () => {
+  it('is refused in a database whose encoding cannot store every text', async () => {
     await server.run(`CREATE DATABASE garden ENCODING 'LATIN1' TEMPLATE template0`);
     const inGarden = (uri: string) => uri.replace(/postgres$/, 'garden');
     const administrator = new Client({ connectionString: inGarden(server.uri('postgres')) });
