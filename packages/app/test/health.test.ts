@@ -37,7 +37,7 @@ describe('The health of the service', () => {
     });
   }
 
-  it('asks each part once for all callers, and never again once both were reached', async () => {
+  it('asks each part once for all callers, and never again after both were reached', async () => {
     const [store, tokens] = [newPart(), newPart()];
     const running = process.getActiveResourcesInfo();
     health = new Health(store, tokens);
@@ -54,7 +54,7 @@ describe('The health of the service', () => {
     expect(health.isReady).to.equal(true);
   });
 
-  it('is bad once the service begins to stop, even during a check', async () => {
+  it('is bad as soon as the service begins to stop, even during a check', async () => {
     const store = newPart(outage);
     health = new Health(store, newPart());
     const during = rejects(health.ready(), new StoppingError('the service is stopping'));
@@ -66,7 +66,7 @@ describe('The health of the service', () => {
   });
 });
 
-describe('Why a part of the service is not ready', () => {
+describe('The reason why a part of the service is not ready', () => {
   it('is undefined when it is ready, or while it may still connect', async () => {
     const problems = [undefined, new StoreUnavailableError('no server yet'), undefined];
     const ready = async () => {

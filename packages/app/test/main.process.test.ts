@@ -47,7 +47,7 @@ describe('The process of plant-store', () => {
     ]);
   });
 
-  it('logs warnings of Node.js in the format of the log', async () => {
+  it('logs Node.js warnings in the format of the log', async () => {
     const warn = "process.on('SIGUSR2', () => process.emitWarning('a leak', 'LeakWarning'))";
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_OPTIONS });
@@ -58,7 +58,7 @@ describe('The process of plant-store', () => {
     expect(service.stderr()).to.equal('');
   });
 
-  it('logs warnings of Node.js from before the log was open', async () => {
+  it('logs Node.js warnings from before the log was opened', async () => {
     const MONGODB_URI = 'mongodb://127.0.0.1:1/?j=true';
     const service = await serve({ ACCESS_TOKEN_SHA256, MONGODB_URI });
     const [line] = await service.printed(/^.*j is a deprecated option.*$/m);
@@ -83,7 +83,7 @@ describe('The process of plant-store', () => {
       .and.not.to.match(NOT_NEEDED);
   });
 
-  it('does not load the batched inserts when each plant has its own', async () => {
+  it('does not load the batching packages with MONGODB_INSERTS=single', async () => {
     const env = { MONGODB_URI: 'mongodb://127.0.0.1:1/', MONGODB_INSERTS: 'single' };
     expect(await filesLoadedWith(env))
       .to.match(/\/plant-repository-mongodb\/dist\//)
@@ -120,7 +120,7 @@ describe('The process of plant-store', () => {
     });
   }
 
-  it('responds to requests that waited to be accepted at SIGTERM', async () => {
+  it('responds to requests whose connections were not yet accepted at SIGTERM', async () => {
     const service = await serve({ ACCESS_TOKEN_SHA256 });
     const { child, ended } = service;
     const connected = async (request: string) => {
@@ -141,7 +141,7 @@ describe('The process of plant-store', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('ends an import at a signal while its input pipe is silent', async () => {
+  it('ends an import on a signal while its input pipe is silent', async () => {
     const pipe = newPath();
     execFileSync('mkfifo', [pipe]);
     const settings = { STORAGE: 'memory', ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };

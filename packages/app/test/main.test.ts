@@ -122,7 +122,8 @@ describe('A secret in the wrong place', () => {
     [`export --limit ${TOKEN}`, client],
   ] as [string, Record<string, string>][]) {
     const variables = Object.keys(env === client ? {} : env);
-    it(`is not printed: ${[...variables, line].join(' ')}`, async () => {
+    const given = variables.map((name) => `${name}=${env[name]}`);
+    it(`is not printed: ${[...given, line].join(' ')}`, async () => {
       const { code, out, err } = await result(line.split(' '), env);
       expect(code).to.be.oneOf([1, 2]);
       expect(out + err).not.to.include(SECRET);
@@ -141,14 +142,14 @@ async function asked(env: Record<string, string>) {
 describe('plant-store ready', () => {
   afterEach(stopAll);
 
-  it('exits with 0 when the service is ready, even on every address', async () => {
+  it('exits with 0 when the service is ready, even if it listens on every address', async () => {
     expect(await asked({})).to.deep.equal({ code: 0, body: { status: 'ready' } });
     expect(await asked({ HOST: '0.0.0.0' })).to.include({ code: 0 });
     expect(urlOf('::', 3000)).to.equal('http://[::1]:3000');
     expect(urlOf('fd00::1', 3000)).to.equal('http://[fd00::1]:3000');
   });
 
-  it('exits with 1 and the reason when the service is not ready', async () => {
+  it('exits with 1 and prints the reason when the service is not ready', async () => {
     const { code, body } = await asked({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
     expect([code, body.error]).to.deep.equal([1, 5030]);
     const PORT = `${await freePort()}`;

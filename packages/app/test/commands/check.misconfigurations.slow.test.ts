@@ -51,14 +51,14 @@ describe('The output of plant-store check', function () {
 
   afterEach(stopAll);
 
-  it('names the reason of each misconfiguration', async () => {
+  it('names the cause of each misconfiguration', async () => {
     const cases = misconfigurations();
     expect(await printedFor(cases)).to.deep.equal(
       cases.map(([uri, line]) => [line.replace('<host>', hostIn(uri))]),
     );
   });
 
-  it('names the same reasons with single inserts, which need a replica set', async () => {
+  it('names the same causes with MONGODB_INSERTS=single', async () => {
     const cases = misconfigurations().filter(([uri]) => hostIn(uri) !== unjournalled.host);
     const printed = await printedFor(cases, { MONGODB_INSERTS: 'single' });
     expect(printed.flat().map(reasonIn)).to.deep.equal(cases.map(([, line]) => reasonIn(line)));

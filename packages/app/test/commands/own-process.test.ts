@@ -9,7 +9,7 @@ describe('A signal that stops a process', () => {
     performance.now = now;
   });
 
-  it('ends it immediately if repeated after 0.25 s, but not before', () => {
+  it('ends it immediately if it is repeated after 0.25 s or later', () => {
     const exits: number[] = [];
     const output = {
       stdin: new PassThrough(),

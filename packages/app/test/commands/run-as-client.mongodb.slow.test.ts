@@ -37,7 +37,7 @@ describe('plant-store import', () => {
   afterEach(stopAll);
   afterEach(endAll);
 
-  it('stops at a SIGHUP, and quits at a second signal after 0.25 s', async () => {
+  it('stops on a SIGHUP, and exits immediately on a second signal', async () => {
     const env = { ...CLIENT, MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '1' };
     const running = run(['import', '-'], env, Readable.from(numbered(2)));
     const reported = async (pattern: RegExp) => {
@@ -53,7 +53,7 @@ describe('plant-store import', () => {
     expect(running.stdout()).to.equal('');
   });
 
-  it('imports every plant exactly once across a kill, SIGTERM and resume', async function () {
+  it('stores every plant exactly once even if it is killed, stopped and resumed', async function () {
     await needsMongod.call(this);
     const env = await newStore();
     const file = write(numbered(MANY));
@@ -108,7 +108,7 @@ describe('plant-store export from a replica set', () => {
     expect(await startImport([write([full])], env).ended).to.equal(0);
   });
 
-  it('exits with 1 without a collection, and with 0 without plants', async () => {
+  it('exits with 1 if the collection is missing, and with 0 if it is empty', async () => {
     const { MONGODB_URI } = await newStore();
     // Whether the check logs its warnings in time is left to chance.
     const quiet = { MONGODB_URI, LOG_LEVEL: 'error' };
@@ -127,7 +127,7 @@ describe('plant-store export from a replica set', () => {
     expect(empty.err).to.equal('exported: 0\n');
   });
 
-  it('reports a full disk and where to resume before the truncated line', async () => {
+  it('reports a full disk, and how to resume before the truncated line', async () => {
     const file = newPath();
     // Further writes to the file are short, or fail.
     const limited = `trap '' XFSZ; ulimit -f 1024; exec '${process.execPath}' '${command}' export > '${file}'`;
@@ -149,14 +149,14 @@ describe('plant-store export from a replica set', () => {
     expect(`${written.join('\n')}\n${rest.out}`).to.equal(full);
   });
 
-  it('reports that its reader has gone', async () => {
+  it('reports that the program that reads its output has ended', async () => {
     const running = run(['export'], { ...CLIENT, ...env, LOG_LEVEL: 'error' });
     running.child.stdout?.destroy();
     expect(await running.ended).to.equal(1);
     expect(running.stderr()).to.match(/^exported: 0\nplant-store: export: .*EPIPE.*\n$/m);
   });
 
-  it('is resumed by the options that it prints after a SIGTERM', async () => {
+  it('resumes with the options that it prints after a SIGTERM', async () => {
     const limited = numbered(MANY - 1).join('');
     const running = startExport(['--limit', `${MANY - 1}`], env);
     await running.printed(/^\{/);
@@ -183,7 +183,7 @@ const ELECTION_MS = 3_000;
 const isBroken = (line: number) => line % INVALID_EVERY === 0;
 const lineOf = (line: number) => (isBroken(line) ? `{"id":${line}}\n` : plantLine(line));
 
-describe('With three nodes of which the primary is killed,', function () {
+describe('While the primary of three nodes is killed,', function () {
   this.timeout(120_000);
   const { newPath, write } = newFiles();
   let set: ReplicaSet;
@@ -236,7 +236,7 @@ describe('With three nodes of which the primary is killed,', function () {
     expect(plants.size).to.be.within(stored, stored + unknown);
   });
 
-  it('an export contains each plant once, in id order', async () => {
+  it('an export contains each plant exactly once, in id order', async () => {
     expect(await exported.ended, exported.err).to.equal(0);
     expect(exported.out === numbered(MANY).join('')).to.equal(true);
   });

@@ -31,13 +31,13 @@ describe('plant-store import', () => {
     return { ...rest, err: err.replace(/^.* \| .*\n/gm, '') };
   };
 
-  it('stores a file, writes counts to standard error, and exits with 0', async () => {
+  it('stores every plant of a file, prints counts to standard error, and exits with 0', async () => {
     const file = write(numbered(10));
     expect(await imported([file])).to.deep.equal({ code: 0, out: '', err: 'stored: 10\n' });
     expect(await imported(['/dev/null'])).to.include({ code: 0 });
   });
 
-  it('prints text to standard error even when the service log is JSON', async () => {
+  it('prints text to standard error even with LOG_FORMAT=json', async () => {
     const command = startImport([write([plantLine(1)])], { ...UNREACHABLE, LOG_FORMAT: 'json' });
     await command.printed(/^.*WARN.* MONGODB_URI: /m);
     expect(await command.stop()).to.equal(1);
@@ -56,7 +56,7 @@ describe('plant-store import', () => {
     });
   }
 
-  it('exits with 1, and writes the lines that were not stored, for correction', async () => {
+  it('exits with 1, and prints the rejected lines to standard output', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';
     const file = write([plantLine(1), `${wrong}\n`, '\r\n', plantLine(1), '[']);
     const { code, out, err } = await imported([file]);
@@ -84,7 +84,7 @@ describe('plant-store import', () => {
     );
   });
 
-  it('begins at --from-line, and refuses a line after the end', async () => {
+  it('begins at --from-line, and refuses a line number after the end', async () => {
     const file = write(['[]\n', '[]\n', plantLine(3)]);
     expect(await imported([file, '--from-line', '3'])).to.include({ code: 0, err: 'stored: 1\n' });
     expect(await imported([file, '--from-line', '4'])).to.include({ code: 0, err: 'stored: 0\n' });
@@ -117,7 +117,7 @@ describe('plant-store import', () => {
     });
   }
 
-  it('stops at a signal, and prints how to resume', async () => {
+  it('stops on a signal, and prints how to resume', async () => {
     const command = startImport(['--from-line', '2'], MEMORY);
     command.stdin.write(`[]\n[]\n${plantLine(2)}`);
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -154,7 +154,7 @@ describe('plant-store import', () => {
     expect(await timersAfter(CLIENT.ACCESS_TOKEN, why)).to.equal(before);
   });
 
-  it('exits with 1 if the token cannot be verified now', async () => {
+  it('exits with 1 if its token cannot be verified at the moment', async () => {
     const { code, err } = await result(['import', '/dev/null'], {
       ...MEMORY,
       JWT_ISSUER: 'http://127.0.0.1:1',
@@ -169,7 +169,7 @@ describe('plant-store import', () => {
 describe('plant-store export', () => {
   afterEach(stopAll);
 
-  it('stops at a signal during an outage, and prints how to resume', async () => {
+  it('stops on a signal during an outage, and prints how to resume', async () => {
     const args = ['--after', '-7', '--limit', '3'];
     const command = startExport(args, { ...UNREACHABLE, LOG_LEVEL: 'warn' });
     await command.printed(/MONGODB_URI: .*not reachable/);
@@ -179,7 +179,7 @@ describe('plant-store export', () => {
     );
   });
 
-  it('exits with 1 and the reason if the database stays unreachable', async () => {
+  it('exits with 1 and prints the reason if the database stays unreachable', async () => {
     const command = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
     expect(await command.ended).to.equal(1);
     expect(command.err).to.match(/^exported: 0\nplant-store: export: MONGODB_URI: .*\)\n$/);

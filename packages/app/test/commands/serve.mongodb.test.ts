@@ -53,7 +53,7 @@ describe('The service on MongoDB', () => {
     });
   }
 
-  it('refuses a standalone server with single inserts, and says why', async () => {
+  it('refuses a standalone server with MONGODB_INSERTS=single, and says why', async () => {
     const server = await MongodServer.start();
     const env = { MONGODB_URI: server.uri, MONGODB_INSERTS: 'single', ...CLIENT };
     const check = await result(['check'], env);
@@ -65,7 +65,7 @@ describe('The service on MongoDB', () => {
     await server.stop();
   });
 
-  it('exports plants that single inserts stored', async () => {
+  it('exports plants that were stored with MONGODB_INSERTS=single', async () => {
     const MONGODB_URI = (await sharedReplicaSet()).uri.replace('/?', `/test-${randomUUID()}?`);
     const env = { MONGODB_URI, MONGODB_INSERTS: 'single', ...CLIENT };
     const service = await serveHere(env);
@@ -76,7 +76,7 @@ describe('The service on MongoDB', () => {
     expect(JSON.parse(out)).to.include({ id: 7 });
   });
 
-  it('is checked with warnings and commands that correct them, and nothing is created', async () => {
+  it('is checked without creating anything, and each warning shows its correction', async () => {
     const MONGODB_URI = (await sharedReplicaSet()).uri.replace('/?', `/test-${randomUUID()}?`);
     const env = { MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '500' };
     const check = await result(['check'], env);

@@ -44,7 +44,7 @@ async function startDemo(env: Record<string, string> = {}) {
 describe('Starting the service', () => {
   afterEach(stopAll);
 
-  it('without configuration prints address, docs page, store, token and a curl command', async () => {
+  it('without configuration prints the address, docs page, store, token and a curl command', async () => {
     const { service, address } = await startDemo();
     const lines = [
       `Plant Store .* listens on ${ADDRESS}`,
@@ -81,14 +81,14 @@ describe('Starting the service', () => {
     expect(service.err).to.equal('');
   });
 
-  it('without configuration prints a command that creates a plant', async function () {
+  it('prints a curl command that creates a plant', async function () {
     needsProgram(this, 'curl');
     const { curl } = await startDemo({ BASE_PATH: '/store' });
     const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
     expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
 
-  it('prints BASE_PATH, metrics, docs if served, and a new token each time', async () => {
+  it('prints only addresses that are served, and a new token each time', async () => {
     const env = { BASE_PATH: '/store', DOCS: 'off', MANAGEMENT_PORT: '0' };
     const [first, second] = await Promise.all([startDemo(env), startDemo()]);
     expect(first.curl).to.include(`${first.address}/store/plants `);
@@ -207,7 +207,7 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('closes the token verifier and the store even if no server listens', async () => {
+  it('closes the token verifier and the store even if the server never listened', async () => {
     const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 });
     const container = createContainer(configuration, process.stdout);
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
@@ -225,7 +225,7 @@ describe('Stopping', () => {
     expect(service.out).to.match(/"listening"[\s\S]*"stopping"[\s\S]*"stopped"/);
   });
 
-  it('turns /readyz to 503 and keeps serving during SHUTDOWN_DELAY_MS', async () => {
+  it('fails /readyz with 503 and keeps serving during SHUTDOWN_DELAY_MS', async () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '1500' });
     const ended = service.stop();
     for (const listener of [service.address, service.management]) {
@@ -240,7 +240,7 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('counts a Ctrl-C once, although the terminal sends it and npm passes it on', async () => {
+  it('treats a Ctrl-C that npm passes on as one signal', async () => {
     const service = await serveHere();
     for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
     expect(await service.ended).to.equal(0);
@@ -287,14 +287,14 @@ describe('The management listener', () => {
     expect((await metricsOf(service)).join('\n')).to.include(label);
   });
 
-  it('responds to invalid HTTP in the usual format', async () => {
+  it('responds to invalid HTTP in the error format of the service', async () => {
     const { management } = await serveHere({ MANAGEMENT_PORT: '0' });
     const socket = connect(Number(new URL(`${management}`).port), '127.0.0.1').setEncoding('utf8');
     socket.write('GARBAGE\r\n\r\n');
     expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 400 [\s\S]*"error":4000,/);
   });
 
-  it('counts connections beyond MAX_CONNECTIONS, which are closed', async () => {
+  it('counts the connections that it closes because of MAX_CONNECTIONS', async () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0', MAX_CONNECTIONS: '1' });
     const kept = connectTo(service, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(kept, 'data');
@@ -337,7 +337,7 @@ describe('The tokens of the service', () => {
     issuer = undefined;
   });
 
-  it('can come from an issuer, and the log shows only clients and reasons', async () => {
+  it('can come from an issuer, and the log shows each client or reason for refusal', async () => {
     const issuer = await startIssuer();
     const { service, create, responded } = await startVerifying({
       JWT_ISSUER: issuer.url,
@@ -399,7 +399,7 @@ describe('The tokens of the service', () => {
     expect(err).to.include('the token lacks the permission to read plants');
   });
 
-  it('are read again on SIGHUP, but stay the same if the file is invalid', async () => {
+  it('are read again on SIGHUP, and stay the same if the file is invalid', async () => {
     const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'] as const;
     const [old, next] = [`${sha256(OLD)} nursery\n`, `${sha256(NEW)} nursery 2\n`];
     const file = write([old]);

@@ -16,19 +16,22 @@ describe('Advice', () => {
       'HOST: not set, so only programs on this machine can reach the service. Set it to 0.0.0.0 for every address, or to 127.0.0.1 to keep it so',
     ],
     [
-      'is not given about a scope, or variables of other programs',
+      'is not given if JWT_SCOPE is set, or about variables of other programs',
       { ...JWT, JWT_SCOPE: 'plants', HOME: '1', MONGO_URL: 'a', PGHOST: 'a', DATABASE_URL: 'a' },
     ],
     [
-      'is not given if creates can wait for a failover',
+      'is not given if REQUEST_DEADLINE_MS is long enough for a failover',
       { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '12000' },
     ],
     [
-      'is given if creates cannot wait for a failover',
+      'is given if REQUEST_DEADLINE_MS is too short for a failover',
       { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '11999' },
       'REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
     ],
-    ['is not given if every request can end first', { ...TIMES, SHUTDOWN_TIMEOUT_MS: '51000' }],
+    [
+      'is not given if SHUTDOWN_TIMEOUT_MS lets every request end',
+      { ...TIMES, SHUTDOWN_TIMEOUT_MS: '51000' },
+    ],
     [
       'is given if a shutdown may cut off requests',
       { ...TIMES, SHUTDOWN_TIMEOUT_MS: '50999' },

@@ -19,8 +19,8 @@ const OTHERS: readonly Env[] = [
   ),
 ];
 
-describe('A token that is made for a run', () => {
-  it('is made in trials without token settings, for a client named demo', async () => {
+describe('A demo token', () => {
+  it('is generated in a trial without token settings, for a client named demo', async () => {
     for (const env of TRIALS) {
       const { demoToken = '', verifier } = await readConfiguration(env);
       const opened = await verifier.open(() => undefined);
@@ -28,7 +28,7 @@ describe('A token that is made for a run', () => {
     }
   });
 
-  it('is not made if a variable names production or a verifier', async () => {
+  it('is not generated if a variable names production or a verifier', async () => {
     for (const env of OTHERS) {
       await problemsOf({ STORAGE: 'memory', ...env }, async (it) => {
         const { demoToken } = await configured(it);

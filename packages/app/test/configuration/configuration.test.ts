@@ -20,16 +20,20 @@ describe('The configuration', () => {
   const PRODUCTION = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
   for (const [what, env, expected] of [
     ['defaults to a service on port 3000 with docs', {}, { PORT: 3000, DOCS: 'on' }],
-    ['logs for people in a trial', {}, { LOG_FORMAT: 'pretty' }],
-    ['logs for programs in a trial if set so', { LOG_FORMAT: 'json' }, { LOG_FORMAT: 'json' }],
-    ['turns off the docs page in a trial if set so', { DOCS: 'off' }, { DOCS: 'off' }],
+    ['selects readable logs in a trial', {}, { LOG_FORMAT: 'pretty' }],
     [
-      'turns off the docs page, and logs for programs, in production',
+      'selects JSON logs in a trial if LOG_FORMAT=json',
+      { LOG_FORMAT: 'json' },
+      { LOG_FORMAT: 'json' },
+    ],
+    ['turns off the docs page in a trial if DOCS=off', { DOCS: 'off' }, { DOCS: 'off' }],
+    [
+      'turns off the docs page and selects JSON logs in production',
       PRODUCTION,
       { DOCS: 'off', LOG_FORMAT: 'json' },
     ],
     [
-      'turns on the docs page in production if set so',
+      'turns on the docs page in production if DOCS=on',
       { ...PRODUCTION, DOCS: 'on' },
       { DOCS: 'on' },
     ],
@@ -39,7 +43,7 @@ describe('The configuration', () => {
     });
   }
 
-  it('accepts digests in either case and origins, with spaces around the commas', async () => {
+  it('accepts digests in either case, and lists with spaces around commas', async () => {
     const { verifier, CORS_ALLOWED_ORIGINS } = await configured({
       ACCESS_TOKEN_SHA256: `${sha256('first').toUpperCase()} , ${sha256('second')}`,
       CORS_ALLOWED_ORIGINS: 'https://nursery.example , http://localhost:5173',
@@ -51,7 +55,7 @@ describe('The configuration', () => {
     expect(CORS_ALLOWED_ORIGINS).to.deep.equal(origins);
   });
 
-  it('names its adapters, and the variables for their log lines', async () => {
+  it('names its adapters, and the variables that their log lines show', async () => {
     const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
     expect(own.store).to.include({ name: 'memory' }).and.not.to.have.property('variables');
     expect(own.verifier).to.include({ name: 'static' }).and.not.to.have.property('variables');
@@ -170,7 +174,7 @@ describe('A problem of the configuration', () => {
       NO_MANAGEMENT,
     ],
     [
-      'is explained if a port is too large, next to contradictions',
+      'is explained if a port is too large, together with contradictions',
       { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
       'PORT: must be a whole number from 0 to 65535, got "70000". Example: PORT=3000',
       HEADERS,
@@ -204,18 +208,18 @@ describe('A problem of the configuration', () => {
       unknown('jwt_issuer', 'JWT_ISSUER'),
     ],
     [
-      'is explained if names resemble known ones',
+      'is explained if the name of a variable is misspelt',
       { MONGODB_URL: 'mongodb://a', ACCESS_TOKEN_SHA265: DIGEST },
       unknown('MONGODB_URL', 'MONGODB_URI'),
       unknown('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
     ],
     [
-      'is explained if a name has a prefix of the service',
+      'is explained if an unknown variable has a prefix of the service',
       { POSTGRESQL_PASSWORD: 'a' },
       'POSTGRESQL_PASSWORD: unknown variable. Remove it, or set POSTGRESQL_URI or POSTGRESQL_URI_FILE',
     ],
     [
-      'is explained if names that others share differ by one edit',
+      'is explained if a common name is misspelt by one letter',
       { MAX_IN_FLIGT: '5', log_level: 'debug', LOG_FORMT: 'x', NODE_EVN: 'production' },
       unknown('MAX_IN_FLIGT', 'MAX_IN_FLIGHT'),
       unknown('log_level', 'LOG_LEVEL'),
@@ -223,16 +227,16 @@ describe('A problem of the configuration', () => {
       unknown('NODE_EVN', 'NODE_ENV'),
     ],
     [
-      'is explained if the first word of a name is one of the service',
+      'is explained if an unknown variable begins with a word of the service',
       { KEEP_IDLE: '1' },
       'KEEP_IDLE: unknown variable. Remove it, or set KEEP_ALIVE_TIMEOUT_MS',
     ],
     [
-      'is not found if other programs share the first word',
+      'is not found if variables of other programs share the first word',
       { NODE_EXE: 'a', NODE_OPTIONS: 'a', LOG_GROUP: 'a', LOG_LABEL: 'a', MAX_MEMORY: '1' },
     ],
     [
-      'is not found if other programs share the first word of an address or a key',
+      'is not found if addresses and keys of other programs share the first word',
       { BASE_URL: 'a', BASE_DATA: 'a', PUBLIC_ARN: 'a', PUBLIC_HOSTNAME: 'a', ACCESS_KEY_ID: 'a' },
     ],
     [
@@ -240,7 +244,7 @@ describe('A problem of the configuration', () => {
       { MONGODB_SERVICE_HOST: 'a', MONGODB_PORT: 'a', MONGODB_PORT_27017_TCP_ADDR: 'a' },
     ],
     [
-      'is not found if a test sets the path of PostgreSQL',
+      'is not found if POSTGRESQL_BIN is set for the tests',
       { POSTGRESQL_BIN: '/usr/lib/postgresql/15/bin' },
     ],
     [
@@ -254,17 +258,17 @@ describe('A problem of the configuration', () => {
       { NODE_ENV: 'staging', STORAGE: 'memory', ...JWT },
     ],
     [
-      'is explained if every address contains the management address',
+      'is explained if both ports are equal and HOST includes every address',
       { HOST: '::', MANAGEMENT_PORT: '3000' },
       SAME_PORT,
     ],
     [
-      'is explained if every management address contains the address',
+      'is explained if both ports are equal and MANAGEMENT_HOST includes every address',
       { MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' },
       SAME_PORT,
     ],
     [
-      'is not found if the addresses differ',
+      'is not found if both ports are equal but the addresses differ',
       { MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' },
     ],
     ['is not found if both ports are chosen by the system', { PORT: '0', MANAGEMENT_PORT: '0' }],
@@ -324,7 +328,7 @@ describe('A problem of the configuration', () => {
     }
   }
 
-  it('is explained without a secret', async () => {
+  it('is explained without showing a secret', async () => {
     const secrets = Object.keys(settings).filter((name) => settings[name]?.secret);
     expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {

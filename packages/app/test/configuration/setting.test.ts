@@ -87,7 +87,7 @@ describe('The rule of a variable', () => {
     return success ? output : undefined;
   };
 
-  it('accepts its example, and what common platforms set', () => {
+  it('accepts its example, and values that common platforms set', () => {
     for (const [name, { example }] of Object.entries(settings)) {
       expect(valueFor(name, example), name).not.to.equal(undefined);
     }
@@ -131,7 +131,7 @@ describe('The rule of a variable', () => {
   });
 
   for (const [variable, values] of Object.entries(INVALID)) {
-    it(`refuses other values of ${variable}, and states rule and fix`, async () => {
+    it(`refuses invalid values of ${variable}, and states the rule and the fix`, async () => {
       const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
       for (const value of values) {
         const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};

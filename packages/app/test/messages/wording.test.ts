@@ -6,7 +6,7 @@ const caused = (message: string, cause?: unknown) => new Error(message, { cause 
 describe('The sentence about an error', () => {
   const sentence = (cause?: unknown) => sentenceOf(caused('out of reach', cause));
 
-  it('contains each message of the chain of causes once, and no empty one', () => {
+  it('contains each message in the chain of causes exactly once', () => {
     const chain = caused('refused', caused('', caused('refused', caused('by b'))));
     expect(sentence(chain)).to.equal('out of reach (refused: by b)');
     expect(sentence()).to.equal('out of reach');

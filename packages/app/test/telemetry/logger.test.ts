@@ -52,7 +52,7 @@ describe('The log line of a response', () => {
 
   for (const [what, level, errors] of [
     ['refuses the client', 'info', [4000, 4005, 4310, 5032]],
-    ['succeeds, or has a cause on a line of its own', 'debug', [undefined, 5000, 5030, 5031]],
+    ['succeeds, or another line shows its cause', 'debug', [undefined, 5000, 5030, 5031]],
   ] as const) {
     it(`has the level ${level} if it ${what}`, async () => {
       for (const error of errors) {
@@ -114,7 +114,7 @@ describe('The log line of a response', () => {
 });
 
 describe('The log line of an event', () => {
-  it('begins with the variables, and shows the cause but no plant', async () => {
+  it('begins with the variables to check, and shows the cause but no plant', async () => {
     const lost = new StoreUnavailableError('a, b is not reachable', { cause: caused('by b') });
     const noKeys = new TokenVerifierUnavailableError('out of reach', { cause: caused('why') });
     const use = ({ store, tokens }: Observer) => {
@@ -136,7 +136,7 @@ describe('The log line of an event', () => {
     ]);
   });
 
-  it('is omitted for a store without variables', async () => {
+  it('is omitted for a store that has no variables', async () => {
     const entries = await logOf(({ store }) => store({ type: 'store reachable' }));
     expect(entries).to.deep.equal([]);
   });
@@ -160,7 +160,7 @@ describe('The log', () => {
     expect(new Date(time).toISOString()).to.equal(time);
   });
 
-  it('is written immediately, as text for people if configured, and at the configured level', async () => {
+  it('is written immediately, in the configured format and at the configured level', async () => {
     expect(await written('pretty')).to.match(/INFO.*: .*listening.*\n.*port.*3000.*\n$/);
     expect(await written('json', 'debug')).to.include('"debug"');
   });

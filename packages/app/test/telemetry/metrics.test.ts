@@ -79,7 +79,7 @@ describe('The metrics', () => {
     }
   });
 
-  it('count requests under way, durations, bugs and overloads', async () => {
+  it('count requests in progress, durations, bugs and overloads', async () => {
     exchange(503, 5032, 1500);
     for (const error of [5000, 5030, 5030, 4000]) exchange(Math.trunc(error / 10), error);
     const labels =
