@@ -74,11 +74,11 @@ const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
   'HTTP/2': overHttp2,
 };
 
-describe('A host', () => {
+describe('A host other than `createServer`', () => {
   const embedding = useEmbedding();
 
   for (const [name, host] of Object.entries(hosts)) {
-    it(`serves the application, or the routes, like \`createServer\`: ${name}`, async () => {
+    it(`serves the application, or its routes alone: ${name}`, async () => {
       for (const appOf of [
         () => createApp(embedding.dependencies),
         () => new Koa().use(cors()).use(mount(createApp(embedding.dependencies))),
@@ -89,7 +89,7 @@ describe('A host', () => {
       }
     });
 
-    it(`prevents the write if its time limit responds first: ${name}`, async () => {
+    it(`prevents the write if its own time limit has responded first: ${name}`, async () => {
       const late = verifyingLate(embedding.dependencies);
       const app = new Koa().use(timeLimit(late.waiting)).use(plantStoreRoutes(late.dependencies));
       app.silent = true;

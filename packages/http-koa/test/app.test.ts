@@ -65,7 +65,7 @@ describe('The application', () => {
     expect(embedding.ended.at(-1)).to.include({ client: 'test', error: 4290 });
   });
 
-  it('reports every request once with its response id, even an unparsable one', async () => {
+  it('reports every request exactly once with its request id, even an unparsable one', async () => {
     const begun = performance.now();
     const { url, send } = await start();
     await send(MONSTERA, { 'x-request-id': 'a' });
@@ -104,7 +104,7 @@ describe('The application', () => {
     ['admit', coded, 500, 5000],
   ] as const;
   for (const [port, cause, status, error] of outcomes) {
-    it(`answers ${cause.name} from \`${port}\` with ${error}, and reports service faults once`, async () => {
+    it(`responds with ${error} to ${cause.name} from \`${port}\`, and reports only service faults`, async () => {
       const reject = () => Promise.reject(cause);
       const ports = { add: adding(reject), verify: verifying(reject), admit: { admit: reject } };
       const { send } = await start(ports[port]);
@@ -165,7 +165,7 @@ describe('The application', () => {
     expect(arrivedAt).to.be.at.least(sentAt);
   });
 
-  it('accepts a token that fills the headers', async () => {
+  it('accepts a token as large as the limit of the headers allows', async () => {
     const asked: number[] = [];
     const verify = async (token: string) => {
       asked.push(token.length);
@@ -178,7 +178,7 @@ describe('The application', () => {
     expect(asked).to.deep.equal([16_000]);
   });
 
-  it('refuses invalid options, and names their rules', () => {
+  it('refuses invalid options, and states their rules', () => {
     const path = "basePath must be empty or segments like /store/v1, found '/:store'";
     const invalid: [options: RoutesOptions, error: string][] = [
       [{ basePath: '/:store' }, path],
@@ -192,7 +192,7 @@ describe('The application', () => {
     }
   });
 
-  it('says why it is not ready, and reports only bugs', async () => {
+  it('responds why it is not ready, and reports only bugs to the observer', async () => {
     for (const [cause, status, error] of [
       [new StoppingError('stopping'), 503, 5032],
       [new StoreUnavailableError(secret), 503, 5030],

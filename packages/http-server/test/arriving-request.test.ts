@@ -14,7 +14,7 @@ describe('A body that arrives in chunks of one byte', () => {
     request = new ArrivingRequest(new Socket());
   });
 
-  it('is joined into larger ones while nobody reads it', async () => {
+  it('is joined into larger chunks while nobody reads it', async () => {
     for (const byte of BYTES) request.push(byte);
     request.push(null);
     const chunks = await request.toArray();
@@ -22,7 +22,7 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(chunks).to.have.length.below(30);
   });
 
-  it('is joined into larger ones for readers that await the whole body', async () => {
+  it('is joined into larger chunks for readers that await the whole body', async () => {
     request.on('data', (chunk) => read.push(chunk)).read(0);
     for (const [at, byte] of BYTES.entries()) {
       expect(request.push(byte)).to.equal(true);
@@ -41,7 +41,7 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(Buffer.concat(await request.toArray())).to.deep.equal(BODY);
   });
 
-  it('is read no further after its reader has given up', () => {
+  it('is not read further after its reader has given up', () => {
     request.on('data', () => undefined).pause();
     const room = BYTES.map((byte) => request.push(byte));
     expect([room.at(0), room.at(-1)]).to.deep.equal([true, false]);

@@ -55,7 +55,7 @@ describe('Every request', () => {
     });
   }
 
-  it('that arrives in the same turn of the event loop runs before the first response', async () => {
+  it('of one turn of the event loop is handled before the first response', async () => {
     const events: string[] = [];
     const work = async () => void events.push(`after ${handled.length}`);
     const { sockets, handled } = await startTraced(3, work);

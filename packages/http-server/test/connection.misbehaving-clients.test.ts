@@ -74,7 +74,7 @@ describe('A client', () => {
     expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 304 [\s\S]*\r\n\r\n$/);
   });
 
-  it('that pipelines more than 250 requests is cut off, and none begins', async () => {
+  it('that pipelines more than 250 requests is cut off before any of them begins', async () => {
     const { socket, accepted } = await start();
     // One would run, and 251 would wait.
     socket.on('error', () => undefined).write(FAST.repeat(252));
@@ -82,7 +82,7 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
-  it('that is cut off costs no stack traces, and later errors have theirs', async () => {
+  it('that is cut off causes no stack traces, while later errors keep theirs', async () => {
     const { server, socket, accepted } = await start();
     const errors: Error[] = [];
     server.on('request', (request) => request.on('error', (error) => errors.push(error)));
@@ -112,7 +112,7 @@ describe('A client', () => {
       return clients;
     }
 
-    it('is served while at most ten of its own wait', async () => {
+    it('is served while at most ten of its own requests wait', async () => {
       const { ready, socket, others } = await startBusy();
       const served = Promise.all([
         responded(socket, 11),
@@ -124,9 +124,9 @@ describe('A client', () => {
     });
 
     for (const [what, requests] of [
-      ['more of its own wait', SLOW.repeat(12)],
+      ['more than ten of its own requests wait', SLOW.repeat(12)],
       [
-        'one of its own has many headers',
+        'one of its own requests has many headers',
         SLOW + SLOW.replace('Host', `${'a:\r\n'.repeat(500)}Host`),
       ],
     ] as const) {
@@ -138,7 +138,7 @@ describe('A client', () => {
       });
     }
 
-    it('is cut off again when others have taken the place of clients that have gone', async () => {
+    it('is cut off even after other clients have left and new ones have come', async () => {
       const { server, socket, accepted } = await start();
       for (let gone = 0; gone < 20; gone += 1) {
         const other = await loopback.client(server);
@@ -152,7 +152,7 @@ describe('A client', () => {
       await once(accepted, 'close');
     });
 
-    it('is served once the other clients have gone', async () => {
+    it('is served after the other clients have left', async () => {
       const { ready, socket, others } = await startBusy();
       for (const { socket } of others) socket.resetAndDestroy();
       await until(() => others.every(({ accepted }) => accepted.closed));
@@ -163,7 +163,7 @@ describe('A client', () => {
     });
   });
 
-  describe('that sends on after a closing response gets the response and', () => {
+  describe('that keeps sending after a closing response gets the response, and', () => {
     /** Sends a body of this many bytes after the response to its request. Resolves with how many of them were read. */
     async function readAfterResponse(rest: number, events: string[] = []): Promise<number> {
       const { server, socket, accepted } = await start(refusing);
@@ -194,7 +194,7 @@ describe('A client', () => {
     });
   });
 
-  it('that sends on after invalid HTTP gets one error, after its response', async () => {
+  it('that keeps sending after invalid HTTP gets one error, after the earlier response', async () => {
     const { server, ready, socket, accepted } = await start();
     const errors: Error[] = [];
     server.on('clientError', (error) => errors.push(error));
@@ -211,7 +211,7 @@ describe('A client', () => {
     expect(accepted.bytesRead).to.be.below(2 * SLOW.length);
   });
 
-  it('that breaks a rule or a time limit is refused and reported once, with the cause', async () => {
+  it('that breaks a rule or a time limit is refused, and reported exactly once', async () => {
     for (const [code, sent] of [
       ['HPE_INVALID_METHOD', 'GARBAGE\r\n\r\n'],
       ['ERR_HTTP_REQUEST_TIMEOUT', 'GET / HTTP/1.1\r\n'],
@@ -237,7 +237,7 @@ describe('A client', () => {
     }
   });
 
-  it('that sends a body too late breaks off its reader, with the cause', async () => {
+  it('that sends its body too slowly makes the reader of the body fail with the cause', async () => {
     const reading = signal();
     let broken: unknown;
     const { socket } = await start(async (request, response) => {
@@ -251,7 +251,7 @@ describe('A client', () => {
     expect(broken).to.have.nested.property('cause.code', 'ERR_HTTP_REQUEST_TIMEOUT');
   });
 
-  it('that still sends its body gets a response that a callback alone has ended', async () => {
+  it('that is still sending its body gets an empty response, whose callback is called', async () => {
     const ended = signal();
     const { socket } = await start((_, response) => response.end(ended.give));
     socket.write(post('Content-Length: 9', '{'));
@@ -315,7 +315,7 @@ describe('A client', () => {
       await Promise.all([once(accepted, 'close'), stopped]);
     });
 
-    it('that waits for its response, or reads slowly, outlasts an idle one', async () => {
+    it('that waits for its response, or reads it slowly, stays connected longer than an idle one', async () => {
       const { server, ready, socket, accepted } = await start();
       const [waiting, idle] = [await loopback.client(server), await loopback.client(server)];
       waiting.socket.write(SLOW);

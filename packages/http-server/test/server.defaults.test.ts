@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 const handle = () => undefined;
 
-describe('A server without options', () => {
+describe('The limits of a server', () => {
   const limits = {
     headersTimeout: 10_000,
     requestTimeout: 15_000,
@@ -12,14 +12,14 @@ describe('A server without options', () => {
     keepAliveTimeout: 71_500,
   };
 
-  it('has the documented limits, unless its options change them', () => {
+  it('are the documented ones unless its options change them', () => {
     expect(createServer(handle)).to.include(limits);
     const given = { headersTimeout: 1, requestTimeout: 2, maxConnections: 3, keepAliveTimeout: 1 };
     expect(createServer(handle, given)).to.include(given);
   });
 
   for (const limit of Object.keys(limits)) {
-    it(`refuses a limit that is not a whole number above 0: ${limit}`, () => {
+    it(`must be whole numbers above 0: ${limit}`, () => {
       for (const value of [0, 1.5, Number.NaN]) {
         expect(() => createServer(handle, { [limit]: value })).to.throw(RangeError, limit);
       }

@@ -59,7 +59,7 @@ describe('The OpenAPI description', () => {
   );
   const responses = operations.flatMap((it) => Object.entries<Described>(it.responses));
 
-  it('contains the resources of the specification, and no others', async () => {
+  it('contains exactly the resources of the specification', async () => {
     const page = await readFile(new URL('specification.md', docs), 'utf8');
     const { NewPlant, ...whole } = printed.components.schemas;
     const [base, own] = NewPlant.allOf;
@@ -105,7 +105,7 @@ describe('The OpenAPI description', () => {
     ]);
   });
 
-  it('names its build when it is known', () => {
+  it('names the build if it is known', () => {
     const { info } = openApiDescription({ build: { version: '2.4.0' } });
     expect(info).to.deep.include({ version: '1.0.0', 'x-build': { version: '2.4.0' } });
     expect(printed.info).not.to.have.property('x-build');
@@ -148,7 +148,7 @@ describe('The OpenAPI description', () => {
     expect(text).not.to.match(/(?<!\\)""|undefined/);
   });
 
-  it('starts with an example that every tool reads, before one above 2^53', () => {
+  it('shows an example that every tool can read before one above 2^53', () => {
     const { content } = printed.paths['/plants'].post.requestBody;
     const examples: { value: { id: number } }[] = Object.values(
       content['application/json'].examples,
@@ -158,7 +158,7 @@ describe('The OpenAPI description', () => {
     for (const id of ids) expect(text).to.include(`"id": ${BigInt(id)},`);
   });
 
-  it('is valid OpenAPI 3.0, which gateways import, and its references resolve', async () => {
+  it('is valid OpenAPI 3.0, and all its references resolve', async () => {
     const validator = new Validator();
     const { valid, errors } = await validator.validate(printed);
     expect(valid, JSON.stringify(errors)).to.equal(true);

@@ -62,7 +62,7 @@ describe('The docs page in Chromium', function () {
     expect(`${complaints.splice(0)}`).to.include('401');
   });
 
-  it('sends the example with the entered token and an id for this visitor', async () => {
+  it('sends the example with the entered token and a new id for each visitor', async () => {
     await page.getByLabel('Access token', { exact: true }).fill(TOKEN);
     const shown = await createPlant(page).locator('textarea.body-param__text').inputValue();
     const sent = page.waitForRequest(`${origin}/store/plants`);
@@ -95,7 +95,7 @@ describe('The docs page in Chromium', function () {
     expect([...plants.keys()]).to.deep.equal([9007199254740993n]);
   });
 
-  it('hides the token in the curl command, as in its field', async () => {
+  it('hides the token in the curl command and in its field', async () => {
     expect(await createPlant(page).locator('.curl-command').innerText()).to.include(
       'Authorization: Bearer •',
     );

@@ -88,7 +88,7 @@ describe('The docs', () => {
     });
   }
 
-  it('send a 304 even in an application of your own', async () => {
+  it('respond 304 even when they are mounted in another application', async () => {
     const app = new Koa().use(plantStoreRoutes(embedding.dependencies));
     origin = await embedding.serveOnNode(app);
     const { etag = '' } = (await get('/docs')).fields;
@@ -99,7 +99,7 @@ describe('The docs', () => {
   });
 
   for (const path of ['/garden/docs', '/garden/docs/']) {
-    it(`refer to nothing above a prefix that a proxy strips: ${path}`, async () => {
+    it(`contain only links that work below a prefix that a proxy strips: ${path}`, async () => {
       const routes = plantStoreRoutes(embedding.dependencies);
       origin = await embedding.serveOnNode(new Koa().use(mount('/garden', routes)));
       const page = `${(await get(path)).bytes}`;
@@ -124,7 +124,7 @@ describe('The docs', () => {
     }
   });
 
-  it('are read again after a failed read', async () => {
+  it('are read from disk again after a failed read', async () => {
     readWith(() => Promise.reject(new Error('too many open files')));
     expect((await get('/docs/docs.css')).status).to.equal(500);
     readWith(readFile);

@@ -21,7 +21,7 @@ describe('The failures', () => {
     expect(codes.filter((code) => !(code in failures))).to.deep.equal(['UNREADABLE_PLANT']);
   });
 
-  it('share the numbers of an import for a failed create', () => {
+  it('have the same number in a response as in an import', () => {
     const { TOO_LARGE, ...others } = failuresOfCreate('the body');
     expect(failures.BODY_TOO_LARGE.error).to.equal(TOO_LARGE.error);
     for (const [code, { error }] of Object.entries(others)) {
