@@ -60,7 +60,7 @@ describe('A new plant', () => {
       `${ID}; ${NAME}; ${TAG}`,
     ],
   ] as const) {
-    it(`is refused with each broken rule: ${what}`, () => {
+    it(`is refused with every broken rule in the message: ${what}`, () => {
       expect(() => newPlant(fields))
         .to.throw(InvalidNewPlantError)
         .with.property('message', message);

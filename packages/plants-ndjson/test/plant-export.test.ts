@@ -78,7 +78,7 @@ describe('An export', () => {
     await pages.return(undefined);
   });
 
-  it('releases each page once it is written', async () => {
+  it('releases each page after writing it', async () => {
     const pages: WeakRef<object>[] = [];
     const ofOne: PlantReader = {
       async read({ after }) {

@@ -101,7 +101,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
 }
 
 describe('An import', () => {
-  it('stores the plant of each line exactly, and nothing twice', async () => {
+  it('stores the plant of each line exactly once, with every digit', async () => {
     const stored = new Map<bigint, NewPlant>();
     const text = '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":1e3,"name":""}';
     const plants = new MemoryPlantRepository(stored);
@@ -151,14 +151,14 @@ describe('An import', () => {
     expect(tested.rejected).to.deep.equal([{ line: 1, error: 4005, message: PLANT_ID_RULE, text }]);
   });
 
-  it('stores nothing when the first line that is not blank is not an object', async () => {
+  it('stores nothing if the first non-blank line is not a JSON object', async () => {
     const tested = importInto();
     await rejects(tested.run(`\n[${line(1).trim()}]\n${line(2)}`), NotNdjsonError);
     expect(tested.outcomes()).to.deep.equal({ stored: 0 });
     expect(tested.rejected).to.deep.equal([]);
   });
 
-  it('judges the format as soon as the first line exceeds the limit', async () => {
+  it('refuses another format as soon as the first line exceeds the limit', async () => {
     async function* unending() {
       for (const _ of [1, 2]) yield Buffer.alloc(LIMIT_BYTES, '[');
       throw new Error('it was read further');
@@ -167,7 +167,7 @@ describe('An import', () => {
     await rejects(tested.run(Readable.from(unending(), { highWaterMark: 1 })), NotNdjsonError);
   });
 
-  it('accepts a first line that is larger than the limit', async () => {
+  it('reports a first line that is larger than the limit, and continues', async () => {
     const tested = importInto();
     await tested.run(`{"id":3,"name":"${'x'.repeat(2 ** 17)}"}\n${line(2)}`);
     expect(tested.outcomes()).to.deep.equal({ stored: 1, 4003: 1 });

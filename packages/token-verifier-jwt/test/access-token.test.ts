@@ -143,7 +143,7 @@ const refused: Readonly<Record<string, Shape & { readonly reason: string }>> = {
   },
 };
 
-describe('A token of the shape that a provider sends', () => {
+describe('A token as an identity provider issues it', () => {
   let issuer: FakeIssuer;
 
   startEach((started) => (issuer = started), 'RS256');

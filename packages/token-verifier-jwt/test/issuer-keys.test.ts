@@ -160,7 +160,7 @@ describe("An issuer's keys", () => {
     expect([late.verdict, issuer.loads]).to.deep.equal(['accepted', 3]);
   });
 
-  it('delay no token of a known key while another key is unknown', async () => {
+  it('delay no token with a known key while another key is unknown', async () => {
     await open({ delayMs: SECOND });
     token('forged');
     await issuer.pass(0);

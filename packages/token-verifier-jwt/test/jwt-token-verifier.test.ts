@@ -288,7 +288,7 @@ describe('JwtTokenVerifier', () => {
       await rejects(verifier.verify(token), { reason: 'unknown key' });
     });
 
-    it('forgets it when the keys change, and only then', async () => {
+    it('forgets it when the keys change, but not when they are fetched unchanged', async () => {
       const { verifier, cached } = recording();
       const token = await issuer.token();
       const fetchAgain = async () => {
