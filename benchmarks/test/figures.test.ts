@@ -34,7 +34,7 @@ describe('The exit code of the demo', () => {
     expect(exitCodeOf([]), 'without figures').to.equal(1);
   });
 
-  it('is 0 when only peers are wrong, or outcomes are unknown', () => {
+  it('is 0 when only other servers are wrong, or outcomes are unknown', () => {
     const service = [create(1, 'unknown'), create(3, 'unknown')];
     expect(exitCode(service, [create(3, 'stored')])).to.equal(0);
   });
@@ -43,7 +43,7 @@ describe('The exit code of the demo', () => {
 describe('The figures of the demo', () => {
   const creates = [create(1, 'stored', 900, 800), create(2, 'stored', 6_000, 5_000)];
 
-  it('count the responses of each fault, up to the next', () => {
+  it('count the responses from each fault until the next one', () => {
     const [, service] = figuresOf(run([...creates, create(3, 'unknown', 9_500, 400)]));
     expect(service?.faults).to.deep.equal({
       killed: { responses: 1, unknown: 0, longestWaitMs: 5_000 },
@@ -59,7 +59,7 @@ describe('The figures of the demo', () => {
     expect(rows).to.deep.include(['', 'wait: killed', '0.0 s', '5.0 s', '']);
   });
 
-  it('fit into 80 columns', () => {
+  it('fit in 80 columns', () => {
     const creates = Array.from({ length: 99_999 }, (_, id) => create(id, 'stored', 6_000, 99_900));
     const [figures] = figuresOf(run(creates));
     const six = Array.from({ length: 6 }, () => figures ?? expect.fail());
@@ -69,7 +69,7 @@ describe('The figures of the demo', () => {
     expect(Math.max(...widths)).to.be.at.most(80);
   });
 
-  it('are drawn with each wrong response', () => {
+  it('are drawn as a picture that marks every wrong response', () => {
     const drawn = picture(run(creates, [create(3, 'stored')]));
     expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
     expect(drawn).to.include('1 wrong</tspan> of 1<').and.to.include('0 wrong of 2<');

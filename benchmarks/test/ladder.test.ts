@@ -27,7 +27,7 @@ describe('A ratio', () => {
     sample('own', 2, 30),
   ];
 
-  it('compares windows of one round with as many connections', () => {
+  it('compares only measurements of the same round and number of connections', () => {
     expect(ratios(samples, ['own', 'other'], 50, perSecond)).to.deep.equal([2, 0.5, 3]);
   });
 
@@ -42,13 +42,13 @@ describe('A ratio', () => {
   });
 });
 
-describe('The lines of code of a rung', () => {
-  it('do not include comments and blank lines', () => {
+describe('The number of lines of code of a rung', () => {
+  it('excludes comments and blank lines', () => {
     const text = '// a\n\n/** b\n * c\n */\nconst d = 1; // e\n\n  const f = g * h;\n';
     expect(linesOfCode(text)).to.equal(2);
   });
 
-  it('include those of other packages that it depends on, without the domain', () => {
+  it('includes the packages that it depends on, except the domain', () => {
     const top = mkdtempSync(join(tmpdir(), 'lines-'));
     const write = (path: string, text: string) => {
       mkdirSync(join(top, dirname(path)), { recursive: true });
@@ -73,7 +73,7 @@ describe('The lines of code of a rung', () => {
 describe('The table of the ladder', () => {
   const names = ['a', 'b'];
 
-  it('sums responses over the runs of the demo, and names how many were compared', () => {
+  it('adds up the runs of the demo, and shows how many responses were compared', () => {
     const run = (name: string, wrong: number, unknown: number): Figures => ({
       name,
       isService: true,
@@ -99,7 +99,7 @@ describe('The table of the ladder', () => {
     ]);
   });
 
-  it('has ratios to the plain rung', () => {
+  it('shows throughput relative to the rung with numbered retries', () => {
     const all = [1, 50, 200].flatMap((connections) => [
       sample('numbered retries', 0, 100, connections),
       sample('batched', 0, 100 + connections, connections),

@@ -5,7 +5,7 @@ import { comparedOutcome, tally } from '../src/demo/outcomes.js';
 const create = (id: number, reported: Reported) => ({ id, reported, waitMs: 1, at: 1 });
 
 describe('The outcome of a create', () => {
-  it('compares what the response reported with what is stored', () => {
+  it('follows from what the response reported and what is stored', () => {
     const ids = new Set([1]);
     const outcomes = (['stored', 'failed', 'unknown'] as const).map((reported) =>
       [1, 2].map((id) => comparedOutcome(create(id, reported), ids)),
@@ -17,7 +17,7 @@ describe('The outcome of a create', () => {
     ]);
   });
 
-  it('is counted once for each create', () => {
+  it('adds to exactly one of the counts', () => {
     const creates = [create(1, 'stored'), create(2, 'stored'), create(3, 'failed')];
     const { unknownStored, ...counts } = tally(creates, new Set([1, 3]));
     expect(unknownStored).to.equal(0);

@@ -19,7 +19,7 @@ const ENVIRONMENT = {
 /** The tests whose outcome depends on the commands that are sent. The rest of the file would repeat them. */
 const TESTS = ['--grep', '(a plant|an insert) .*(?<!reply is too large)$'];
 
-describe('The store with a preloaded agent', function () {
+describe('The MongoDB store with a preloaded monitoring agent', function () {
   this.timeout(240_000);
 
   before(async function () {

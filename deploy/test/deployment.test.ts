@@ -13,8 +13,8 @@ const { endAll, serve } = ownProcesses();
 /** Settings that exist, and the names of the files that they can be read from. */
 const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);
 
-describe('What is deployed', () => {
-  it('runs in production mode, so that no token is made and printed', () => {
+describe('Every deployment', () => {
+  it('runs in production mode, so that no token is generated and printed', () => {
     const [, image] =
       /^FROM node(?:(?!\nFROM)[\s\S])*\nENV NODE_ENV=(\S+)/m.exec(read('Dockerfile')) ?? [];
     const [, unit] =
@@ -48,7 +48,7 @@ describe('The compose file', () => {
     expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
   });
 
-  it('creates the replica set of the connection string', () => {
+  it('creates the replica set that the connection string names', () => {
     const uri = new URL(environment.MONGODB_URI ?? '');
     expect(services).to.have.property(uri.hostname);
     const set = uri.searchParams.get('replicaSet');
@@ -60,7 +60,7 @@ describe('The compose file', () => {
     expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
   });
 
-  it('gives the service time to stop, bounded logs and read-only files', () => {
+  it('gives the service time to stop, limits its logs, and makes its files read-only', () => {
     expect(Number.parseInt(service.stop_grace_period, 10)).to.be.at.least(gracePeriod());
     expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
     // Clients without a token can add lines.
@@ -87,7 +87,7 @@ describe('The systemd unit', () => {
     expect((await analyze('verify', '--man=no', file)).stderr).to.equal('');
   });
 
-  it('sets existing variables, and gives the service enough time and files', () => {
+  it('sets variables that exist, and allows enough time to stop and enough open files', () => {
     const set = values('Environment')
       .join(' ')
       .matchAll(/([A-Z0-9_]+)=/g);

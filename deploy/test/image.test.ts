@@ -83,7 +83,7 @@ describe('The application in the image', function () {
     env.PATH = env.PATH?.replace('/app', app).replace('$PATH', HERE) ?? '';
   });
 
-  it('is built for a supported Node.js, and does not run as root', () => {
+  it('runs on a supported Node.js version, and not as root', () => {
     expect(context().included).to.include.members([
       'tsconfig.base.json',
       'scripts/write-version.js',
@@ -95,7 +95,7 @@ describe('The application in the image', function () {
     expect(instructions('USER').join()).to.match(/^[1-9]\d*:[1-9]\d*$/);
   });
 
-  it('has the packages that the service needs, and no others', () => {
+  it('contains exactly the packages that the service needs', () => {
     const needed = new Set(['plant-store']);
     for (const name of needed) {
       const { dependencies } = readManifest(join(app, 'node_modules', name));
@@ -106,7 +106,7 @@ describe('The application in the image', function () {
     expect(there.map((it) => readManifest(it).name)).to.have.members([...needed]);
   });
 
-  it(`is smaller than ${MAX_BYTES / 1e6} MB, without sources, types, tests or machine code`, () => {
+  it(`is smaller than ${MAX_BYTES / 1e6} MB, without sources, types, tests or native code`, () => {
     const bytes = files.reduce((sum, file) => sum + statSync(join(app, file)).size, 0);
     expect(bytes).to.be.below(MAX_BYTES);
     const unused = /\.map$|\.[cm]?ts$|tsbuildinfo|^packages[\\/][^\\/]+[\\/](?:src|test)[\\/]/;
@@ -115,7 +115,7 @@ describe('The application in the image', function () {
     expect(files.filter((file) => /\.node$|\.so$/.test(file))).to.deep.equal([]);
   });
 
-  it('has the licence of every package', () => {
+  it('contains the licence of every package', () => {
     const licencesOf = (folder: string) => readdirSync(folder).filter((it) => LICENCE.test(it));
     const packages = files
       .filter((file) => /^node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]package\.json$/.test(file))
@@ -126,7 +126,7 @@ describe('The application in the image', function () {
     }
   });
 
-  it('has the documented command on its PATH, which checks the configuration', async () => {
+  it('has plant-store on its PATH, which checks the documented variables', async () => {
     expect([...documentedDefaults.keys(), 'PATH']).to.include.members(Object.keys(env));
     const options = { env: { ...env, ACCESS_TOKEN_SHA256 }, cwd: tmpdir() };
     const { stdout } = await run('plant-store', ['check'], options);
@@ -160,7 +160,7 @@ describe('The application in the image', function () {
     }
   });
 
-  it('loads the packages that the image with tracing adds', async () => {
+  it('loads the OpenTelemetry packages that the tracing image adds', async () => {
     const file = 'deploy/tracing/Dockerfile';
     expect(instructions('RUN', file).join()).to.match(/ && mv node_modules \/node_modules$/);
     const above = join(dirname(app), 'node_modules/@opentelemetry');

@@ -125,7 +125,7 @@ describe('The Kubernetes manifests', function () {
       ]);
     });
 
-    it(`contain no secret, and name those that an operator creates: ${title}`, () => {
+    it(`contain no secrets, and name those that the instructions create: ${title}`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
       expect(deploying).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);
@@ -146,7 +146,7 @@ describe('The Kubernetes manifests', function () {
       expect(paths).to.have.members(files.filter((it) => it !== undefined));
     });
 
-    it(`run the service without root, read-only, and with time to stop: ${title}`, () => {
+    it(`run the service without root or write access, and with time to stop: ${title}`, () => {
       const { pod, container, environment } = built[title];
       expect(pod.securityContext).to.deep.include({ runAsNonRoot: true });
       expect(container.securityContext).to.deep.equal({
@@ -160,13 +160,13 @@ describe('The Kubernetes manifests', function () {
     });
   }
 
-  it('can be built with each component alone', async () => {
+  it('can be built with any single component', async () => {
     const alone = COMPONENTS.map(async (component) => (await follow('oidc', [component])).text);
     const texts = new Set(await Promise.all(alone)).add(built.oidc.text);
     expect(texts).to.have.property('size', COMPONENTS.length + 1);
   });
 
-  it('have settings with which a service verifies tokens and stops', async () => {
+  it('contain settings with which the service starts, verifies tokens and stops', async () => {
     const tokens = join(temporaryFolder(), 'tokens');
     writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
     for (const [overlay, ofThisMachine, status] of [
@@ -188,7 +188,7 @@ describe('The Kubernetes manifests', function () {
     }
   });
 
-  it('are valid for Kubernetes', async () => {
+  it('are valid according to the Kubernetes schemas', async () => {
     const files = Object.values(built).map(({ text }) => {
       const file = join(temporaryFolder(), 'built.yaml');
       writeFileSync(file, text);
@@ -200,7 +200,7 @@ describe('The Kubernetes manifests', function () {
     for (const [, kind] of unknown) expect(kind).to.equal('PodMonitor');
   });
 
-  it('have an Ingress, an egress rule and a PodMonitor for the ports of the service', () => {
+  it("contain an Ingress, an egress policy and a PodMonitor for the service's ports", () => {
     const overlay = built.oidc;
     const [{ host, http }] = overlay.spec('Ingress').rules;
     expect(overlay.spec('Ingress').tls[0].hosts).to.deep.equal([host]);

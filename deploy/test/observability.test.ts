@@ -91,7 +91,7 @@ describe('The monitoring of the service', () => {
     ...rules.map(({ alert, expr }) => [`the alert ${alert}`, expr] as const),
     ...shown.map(({ title, expr }) => [`the panel "${title}"`, expr] as const),
   ];
-  describe("uses existing metrics, labels and values of the service's job in", () => {
+  describe('uses only metrics, labels and values that the service exports, in', () => {
     for (const [title, expr] of expressions) {
       it(`${title}: ${expr.slice(0, 60)}`, () => {
         expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
@@ -113,7 +113,7 @@ describe('The monitoring of the service', () => {
     }
   });
 
-  it('offers only instances of the service on the dashboard, even for "All"', () => {
+  it('lists only instances of the service on the dashboard, even under "All"', () => {
     const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
     expect(instance?.query).to.match(/^label_values\((\w+)\{job="plant-store"\}, instance\)$/);
     expect(names()).to.include(/\((\w+)/.exec(instance?.query ?? '')?.[1]);
@@ -133,7 +133,7 @@ describe('The monitoring of the service', () => {
     });
   }
 
-  it('offers every metric that the runbook names', () => {
+  it('includes every metric that the runbook names', () => {
     const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];
     const there = new Set(names().flatMap((name) => [name, familyOf(name)]));
     expect(named).not.to.have.length(0);
@@ -141,14 +141,14 @@ describe('The monitoring of the service', () => {
     expect(unknown.map(([, name]) => name)).to.deep.equal([]);
   });
 
-  it('is documented with every metric in docs/observing.md', () => {
+  it('documents every metric in docs/observing.md', () => {
     const own = names().filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map(familyOf));
     for (const family of families) expect(read('docs/observing.md')).to.include(`\`${family}\``);
   });
 });
 
-describe('The monitoring, in Prometheus', function () {
+describe('The monitoring, checked by promtool,', function () {
   this.timeout(60_000);
   let promtool: Checker;
   const copies = temporaryFolder();
@@ -163,7 +163,7 @@ describe('The monitoring, in Prometheus', function () {
     await promtool('test', 'rules', copy(CASES));
   });
 
-  it("has a scrape configuration with the alerts and the runbook's address", async () => {
+  it('has a scrape configuration that loads the alerts and names the runbook', async () => {
     const configuration = parse(read(`${FOLDER}/prometheus-scrape.yaml`));
     const docs = configuration.global.external_labels[DOCS_LABEL];
     expect(new URL(`${docs}/runbook.md`).protocol).to.equal('https:');

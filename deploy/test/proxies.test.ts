@@ -127,7 +127,7 @@ describe('The proxies of deploy/proxies', function () {
           skipWithout(this, `no ${name}: install it, or run .ci/programs ${name}`);
       });
 
-      it('passes on creates of HTTP/1.1 and HTTP/2, with their request ids', async () => {
+      it('passes on creates over HTTP/1.1 and HTTP/2 with their request ids', async () => {
         const headers = { 'x-request-id': 'from-a-client' };
         for (const reply of await replies(proxy, () => ({ headers, body: freshPlant() }))) {
           expect([reply.status, reply.body]).to.deep.equal([200, '{"name":"Ficus"}']);
@@ -152,7 +152,7 @@ describe('The proxies of deploy/proxies', function () {
         expect(JSON.parse(line)).to.include({ refusal: 'unknown token', address: ANOTHER });
       });
 
-      it('limits the requests of each client before sending them on', async () => {
+      it("limits each client's requests before they reach the service", async () => {
         const other = await startProxy(name, hosts);
         const busy = http1Client(other);
         const wrong = { authorization: 'Bearer unknown' };
@@ -168,7 +168,7 @@ describe('The proxies of deploy/proxies', function () {
         for (const client of [busy, another]) client.close();
       });
 
-      it('locks nobody out beyond 10 s while 700 clients send half requests', async () => {
+      it('serves new clients while 700 others hold half-sent requests', async () => {
         const other = await startProxy(name, hosts);
         const { ca, origin } = other;
         const port = Number(new URL(origin).port);
@@ -189,7 +189,7 @@ describe('The proxies of deploy/proxies', function () {
         for (const socket of slow) socket.destroy();
       }).timeout(25_000);
 
-      it('passes on bodies, a token and headers that the service refuses', async () => {
+      it('leaves it to the service to refuse large bodies, tokens and headers', async () => {
         for (const size of LARGE) {
           const part = 'x'.repeat(size / 10 + 1);
           for (const body of ['x'.repeat(size), Array<string>(10).fill(part)]) {
@@ -219,7 +219,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       if (kinds[name].healthCheck !== undefined) {
-        it('sends nothing to an instance that is not ready while another is', async () => {
+        it('sends nothing to an instance that is not ready while another one is ready', async () => {
           const lost = await imitate((_, response) => response.writeHead(503).end());
           const other = await startProxy(name, [lost, hosts[0]]);
           await until(async () => {
@@ -231,7 +231,7 @@ describe('The proxies of deploy/proxies', function () {
         });
       }
 
-      it('never retries a sent create, and responds that its outcome is unknown', async () => {
+      it('never retries a create that it has sent, and reports its outcome as unknown', async () => {
         for (const isFirst of [true, false]) {
           const received: string[] = [];
           const used = new WeakSet<Socket>();
@@ -268,8 +268,8 @@ describe('The proxies of deploy/proxies', function () {
     });
   }
 
-  describe('together', () => {
-    it('show no client an error while the two instances restart in turn', async () => {
+  describe('all together', () => {
+    it('return no error to any client while the two instances restart in turn', async () => {
       let isRestarted = false;
       let created = 0;
       const failures: string[] = [];
@@ -302,7 +302,7 @@ describe('The proxies of deploy/proxies', function () {
       expect(failures).to.deep.equal([]);
     });
 
-    it('let creates wait, or pass on a 5030, while the database is down', async () => {
+    it('let creates wait or fail with 5030 while the database is down', async () => {
       const throughAll = async () => {
         const all = [...proxies.values()];
         return (

@@ -83,7 +83,7 @@ describe('A service with instrumentation preloaded', function () {
     return JSON.parse(readFileSync(spansFile, 'utf8'));
   }
 
-  it('keeps many concurrent requests and their log lines in their own traces', async () => {
+  it('keeps concurrent requests and their log lines in separate traces', async () => {
     const service = await start();
     await sendAll(service);
     const spans = await spansOf(service);
@@ -115,7 +115,7 @@ describe('A service with instrumentation preloaded', function () {
     for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
   });
 
-  it('gives each insert its own trace, linked to the requests it serves', async function () {
+  it('gives each insert its own trace, with links to its requests', async function () {
     const service = await start({ MONGODB_URI: await newDatabase(this) });
     while (!(await fetch(`${service.address}/readyz`)).ok);
     await sendAll(service);
