@@ -12,7 +12,7 @@ export function describePlantRepository(adapter: string, open: () => PlantReposi
       expect(error).to.be.instanceOf(PlantIdTakenError);
     });
 
-    it('stores one of two sent together', async () => {
+    it('stores only one of two plants with the same id', async () => {
       const plants = open();
       const ends = await Promise.allSettled([plants.add(monstera), plants.add(monstera)]);
       expect(ends.filter(({ status }) => status === 'fulfilled')).to.have.length(1);

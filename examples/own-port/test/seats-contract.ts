@@ -48,7 +48,7 @@ export const seatsCases = {
       expect(reserved, 'whether Ada has the free seat').to.be.oneOf([true, 'unavailable']);
     },
   ),
-  'is unavailable in time when the server cannot be reached, and works again afterwards': given(
+  'reports in time that the server cannot be reached, and recovers': given(
     ['outage', 'recover'],
     async (open) => {
       await reserve(open, 'Ada');

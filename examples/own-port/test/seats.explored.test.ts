@@ -4,14 +4,14 @@ import { HttpSeats } from '../src/http-seats.js';
 import { ForgetfulSeats } from './forgetful-seats.js';
 import { SeatsWorld } from './seats-world.js';
 
-describe('With two guests and at most three surprises', () => {
-  it('HttpSeats is never wrong', async () => {
+describe('In every order of two reservations with at most three surprises,', () => {
+  it('HttpSeats always reports who has the seat', async () => {
     const open = () => new SeatsWorld((exchange) => new HttpSeats('', exchange));
     const { counterexample } = await explore(open, 3);
     assert.equal(counterexample, undefined, counterexample);
   });
 
-  it('ForgetfulSeats is wrong, after one lost response', async () => {
+  it('ForgetfulSeats is wrong after one lost response', async () => {
     const open = () => new SeatsWorld((exchange) => new ForgetfulSeats('', exchange));
     const { counterexample } = await explore(open, 3);
     const story =

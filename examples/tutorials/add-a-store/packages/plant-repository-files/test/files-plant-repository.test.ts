@@ -44,7 +44,7 @@ describe('FilesPlantRepository', () => {
     ['flush', '', OutcomeUnknownError, ['7.json']],
   ] as const;
   for (const [call, end, outcome, files] of FAILURES) {
-    it(`reports the truth when the ${call} of ${end || 'the folder'} fails`, async () => {
+    it(`reports a true outcome when the ${call} of ${end || 'the folder'} fails`, async () => {
       const disk = new FaultyDisk(folder);
       disk.failNext(call, end || folder);
       const repository = new FilesPlantRepository(folder, disk);
@@ -53,7 +53,7 @@ describe('FilesPlantRepository', () => {
     });
   }
 
-  it('removes its draft from a real disk', async () => {
+  it("leaves only the plant's file on a real disk", async () => {
     const repository = new FilesPlantRepository(folder);
     await repository.ready();
     await repository.add(monstera, 10_000);
@@ -61,7 +61,7 @@ describe('FilesPlantRepository', () => {
     expect(await readdir(folder)).to.deep.equal(['7.json']);
   });
 
-  it('is not ready when a file, or nothing, is in place of its folder', async () => {
+  it('is not ready when its folder is missing or a file', async () => {
     const file = join(folder, 'file');
     await writeFile(file, 'not a folder');
     for (const place of [file, join(folder, 'nothing')]) {
@@ -69,7 +69,7 @@ describe('FilesPlantRepository', () => {
     }
   });
 
-  it('does not store later what it has reported as unavailable', async () => {
+  it('never stores a plant that it has reported as unavailable', async () => {
     const file = new PlantFile(localDisk, folder, monstera);
     const storing = file.store();
     file.giveUp();

@@ -59,7 +59,7 @@ describe('GET /plants/{id}', () => {
     }
   });
 
-  it('responds 403 without the permission, which no token has by default', async () => {
+  it('responds 403 to a token with only the default permissions', async () => {
     const response = await show('-1', `Bearer ${CREATOR}`);
     expect(response.status).to.equal(403);
   });
