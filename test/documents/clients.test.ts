@@ -257,7 +257,7 @@ describe('The clients of docs/clients.md', function () {
       after(() => driver?.end());
 
       // All at the same time, because a client waits between its attempts.
-      it('reports the outcome of the create, and repeats only what is safe', async () => {
+      it('reports the outcome of a create, and retries only when that is safe', async () => {
         const results = Object.entries(CASES).map(async ([title, [steps, expected, job]]) => {
           const front = new Front(service, ...steps);
           const result = await create({ address: await front.open(), ...job });
@@ -268,7 +268,7 @@ describe('The clients of docs/clients.md', function () {
         expect(await Promise.all(results)).to.deep.equal(expected);
       });
 
-      it('reports the number, the message and the request of a failure', async () => {
+      it('reports the number, message and request id of a failure', async () => {
         const front = new Front(service, 'pass');
         const address = await front.open();
         const name = 'a'.repeat(20_000);
@@ -310,7 +310,7 @@ describe('The clients of docs/clients.md', function () {
         expect(again.outcome).to.equal(UNKNOWN);
       });
 
-      it('waits for the seconds of Retry-After', async () => {
+      it('waits as long as Retry-After asks before a retry', async () => {
         const front = new Front(
           service,
           [503, { ...JSON_TYPE, 'Retry-After': '2' }, '{"error":5032}'],
@@ -332,7 +332,7 @@ describe('The clients of docs/clients.md', function () {
         expect((await create({ ...job, plant })).outcome).to.equal(TAKEN);
       });
 
-      it('does not hammer a service that asks for no pause, or for a negative one', async () => {
+      it('pauses between retries even if Retry-After is missing or negative', async () => {
         for (const step of [5030, NEGATIVE_PAUSE]) {
           const front = new Front(service, step);
           await create({ address: await front.open(), retryFor: 1 });
@@ -347,7 +347,7 @@ describe('The clients of docs/clients.md', function () {
         expect([...outcomes]).to.deep.equal(['stored']);
       });
 
-      it('has an example that stores a plant, or says why not', async () => {
+      it('has an example that stores a plant, or prints why it did not', async () => {
         const [program, ...args] = example;
         const runExample = (token: string) =>
           run(program, [...args, service, 'Monstera'], {

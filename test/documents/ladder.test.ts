@@ -9,7 +9,7 @@ const rowsOf = (text: string) =>
 describe('The ladder', function () {
   this.timeout(60_000);
 
-  it('has the rungs whose measurements the README and the evidence show', async () => {
+  it('has exactly the rungs that the README and the evidence page show', async () => {
     const command = 'npm run bench -- ladder --only lines';
     const { stdout } = await run('bash', ['-c', command], { cwd: root });
     for (const page of ['README.md', 'docs/evidence.md']) {

@@ -31,7 +31,7 @@ describe('The smallest plant store', () => {
     expect(text.split('\n').length - 1).to.be.within(1, 155);
   });
 
-  it('has a suite that reports a broken adapter: examples/smallest/README.md', async function () {
+  it('has a suite that catches the bug from its README', async function () {
     this.timeout(60_000);
     const { prose } = readDocument(root, page);
     const [, sound = '', broken = ''] = /replace `(.+?)` with `(.+?)`/.exec(prose) ?? [];
@@ -50,7 +50,7 @@ describe('The smallest plant store', () => {
     expect(shown).to.include(snippet(page, '  MemoryPlantRepository'));
   });
 
-  it('creates plants, and reports each failure in one format', async () => {
+  it('creates plants, and reports every failure in the same format', async () => {
     const port = await freePort();
     terminal.start(`exec node "${folder}/dist/main.js"`, { PORT: `${port}` });
     const address = `http://127.0.0.1:${port}`;

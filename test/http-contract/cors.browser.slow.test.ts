@@ -40,7 +40,7 @@ const CREATE_TWICE = `async ([client, address, token]) => {
   return plants.create(plant).catch(({ name, error, requestId }) => [name, error, requestId !== undefined]);
 }`;
 
-describe('A page of a listed origin in Chromium', function () {
+describe('A page of an allowed origin in Chromium', function () {
   this.timeout(60_000);
 
   let pages: Server;

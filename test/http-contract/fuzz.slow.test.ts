@@ -23,7 +23,7 @@ import { stopSharedServices, useSharedService } from './support/service.js';
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const FACTOR = Number(process.env.FUZZ_FACTOR ?? 1);
 
-describe('Fuzzing', () => {
+describe('Under fuzzing,', () => {
   const service = useSharedService();
   let connection: RawConnection;
 
@@ -80,7 +80,7 @@ describe('Fuzzing', () => {
     );
   });
 
-  it('invalid HTTP after any requests gets a 4000, unless a response closes', async () => {
+  it('invalid HTTP after valid requests gets a 4000, unless a response closes the connection', async () => {
     const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
     const pipeline = fc.array(anyRequest(), { maxLength: 4 });
     await fc.assert(

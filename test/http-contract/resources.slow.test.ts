@@ -37,7 +37,7 @@ const BODIES: Readonly<Record<string, string>> = {
   escapes: filled('{"id":1,"name":"', '\\u0000', '"}'),
   'surrogate pairs': filled('{"id":1,"name":"', '\\uD83C\\uDF35', '"}'),
   digits: filled('{"name":"x","id":', '9', '}'),
-  'a one, a point, zeros and a one': filled('{"name":"x","id":1.', '0', '1}'),
+  'a 1, a decimal point, zeros and a 1': filled('{"name":"x","id":1.', '0', '1}'),
   'runs of zeros': filled('{"name":"x","id":1', '0000000001', '}'),
   'a huge exponent': '{"name":"x","id":1e1000000000}',
   'digits and an equally negative exponent': filled('{"name":"x","id":', '7', 'e-16000}'),
@@ -56,9 +56,9 @@ const REQUESTS: Readonly<Record<string, Uint8Array>> = {
   'a token with padding inside': withField('authorization', `Bearer ${'='.repeat(14_000)}x`),
   'a long token': withField('authorization', `Bearer ${'x'.repeat(14_000)}!`),
   'spaces within the media type': withField('content-type', `application/json${SPACES}x`),
-  codings: withField('content-encoding', `${'identity,'.repeat(1500)}x`),
+  'many content codings': withField('content-encoding', `${'identity,'.repeat(1500)}x`),
   'spaces within a coding': withField('content-encoding', `identity${SPACES}x`),
-  expectations: withField('expect', '100-continue,'.repeat(1000)),
+  'many expectations': withField('expect', '100-continue,'.repeat(1000)),
   'a long request id': withField('x-request-id', `${'x'.repeat(14_000)} `),
   'a path of slashes': create({ target: '/'.repeat(14_000) }),
   'a path of dots': create({ target: '/..'.repeat(4500) }),
@@ -157,14 +157,14 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
   }
 
   for (const [what, one] of Object.entries(FLOODS)) {
-    it(`${CLIENTS} clients pipeline ${what}, of which half read no response`, async () => {
+    it(`${CLIENTS} clients pipeline ${what}, and half of them read no response`, async () => {
       const all = Array(Math.ceil(BYTES / one.length)).fill(one);
       await expectBounded(CLIENTS, Buffer.concat(all));
     });
   }
 
-  it('many clients do not finish heads of 15,000 headers', () => expectBounded(5 * CLIENTS, HEAD));
-  it('many clients do not finish bodies in chunks of one byte', () => expectBounded(CLIENTS, BODY));
+  it('many clients send 15,000 headers without an end', () => expectBounded(5 * CLIENTS, HEAD));
+  it('many clients send one-byte chunks without an end', () => expectBounded(CLIENTS, BODY));
 
   it('60,000 clients come and go', async () => {
     const bytes = request({ method: 'GET', target: '/livez', headers: { connection: 'close' } });
@@ -204,7 +204,7 @@ describe('A client', () => {
     socket.write(FLOOD);
   }
 
-  it('waits for only a few requests of each of 200 others that pipeline endlessly', async () => {
+  it('waits for only a few requests of each of 200 clients that pipeline endlessly', async () => {
     for (let at = 0; at < PIPELINING; at += 1) pipeline();
     await Promise.all([...sockets].map((socket) => once(socket, 'connect')));
     const client = open();

@@ -152,17 +152,17 @@ describe('The packages, installed from their tarballs', function () {
     });
   }
 
-  it('have no install script, and neither have their dependencies', () => {
+  it('have no install scripts, not even in their dependencies', () => {
     const lock = JSON.parse(readFileSync(installed('.package-lock.json'), 'utf8'));
     const all = Object.entries<object>(lock.packages);
     expect(all).to.have.lengthOf.above(100);
     expect(all.filter(([, it]) => 'hasInstallScript' in it)).to.deep.equal([]);
   });
 
-  it('have types for a bundler, even for classes that are extended', () =>
+  it('have types that compile in a project with a bundler, even for extended classes', () =>
     compile('module', '--noEmit', '--module', 'preserve', '--moduleResolution', 'bundler'));
 
-  it('have doc comments with examples, which compile', () => {
+  it('have doc comments whose examples compile', () => {
     const names = examples.map(({ name }) => name);
     expect(names).to.include.members(['newPlant', 'plantStoreRoutes']);
     expect(names).to.have.lengthOf.above(5);

@@ -76,7 +76,14 @@ describe('A release', function () {
     ['of changes in the work tree', RELEASE, /the work tree has changes/, 'README.md', '#', ''],
     ['of packages with other versions', RELEASE, needs, manifest, `"${versionBefore}"`, '"0.9.0"'],
     ['of a changelog without changes', RELEASE, none, 'CHANGELOG.md', unreleased, ''],
-    ['of a version that npm does not know', 'v7', /v7 is not a version such as/, manifest, '', ''],
+    [
+      'of a version that is not valid for npm',
+      'v7',
+      /v7 is not a version such as/,
+      manifest,
+      '',
+      '',
+    ],
   ] as const) {
     it(`is refused because ${title}`, () => {
       writeFileSync(path(file), read(file).replaceAll(before, after));
@@ -132,7 +139,7 @@ describe('A release', function () {
       expect(notes.replaceAll(files, '](').trim()).to.equal(changes.trim());
     });
 
-    it('leaves the previous version in no file', () => {
+    it('replaces the previous version in every file', () => {
       for (const [state, own] of Object.entries({ HEAD: NEXT, [`v${RELEASE}`]: RELEASE })) {
         const manifests = 'deploy/kubernetes/base/kustomization.yaml';
         for (const file of ['package-lock.json', 'Dockerfile', manifests]) {
@@ -143,7 +150,7 @@ describe('A release', function () {
       }
     });
 
-    it('can be made again from its tag, without a change', () => {
+    it('is reproduced without a difference from its tag', () => {
       const before = read('release/SHA256SUMS');
       git('checkout', '--quiet', `v${RELEASE}`);
       expectMade('--dry-run');
@@ -152,7 +159,7 @@ describe('A release', function () {
       git('checkout', '--quiet', 'main');
     });
 
-    it('gives the bare version only to an unchanged build of its tag', () => {
+    it('shows the plain version number only in an unchanged build of its tag', () => {
       git('tag', '--force', `v${NEXT.replace('-dev', '')}`);
       const commit = git('rev-parse', 'HEAD');
       const short = commit.slice(0, 7);

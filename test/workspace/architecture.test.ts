@@ -51,20 +51,20 @@ function violationsAfter(changes: readonly Change[]): string[] {
 
 const adding = (file: string, code: string): Change => [file, /$/, `${code}\n`];
 
-describe('The architecture', () => {
-  it('has no import, dependency or reference that breaks its rules', () => {
+describe('The rules of the architecture', () => {
+  it('are kept by every import, dependency and reference', () => {
     expect(violations(project)).to.deep.equal([]);
     expect(project).to.include.keys('packages/domain/test/plant.test.ts');
   });
 
-  it('does not mistake Buffer.from or an example in comments for an import', () => {
+  it('do not mistake Buffer.from or an example in a comment for an import', () => {
     const calls = "Buffer.from('00ff', 'hex'); Array.from('abc');";
     const example = "/**\n * @example\n * import { x } from '@plant-store/http-koa';\n */";
     const changes = [calls, example].map((code) => adding('domain/src/plant.ts', code));
     expect(violationsAfter(changes)).to.deep.equal([]);
   });
 
-  it('reports each import that breaks a rule', () => {
+  it('catch every import that breaks one of them', () => {
     const found = violationsAfter(imports.map(([file, it]) => adding(file, `import '${it}';`)));
     const forbidden = imports.map(([file, it]) => `packages/${file} must not import ${it}`);
     expect(found).to.include.members(forbidden);
@@ -75,13 +75,13 @@ describe('The architecture', () => {
     "import type {} from 'node:fs'",
     "export * from 'node:fs'",
   ]) {
-    it(`recognises every form of an import: ${form}`, () => {
+    it(`recognise every form of an import: ${form}`, () => {
       const found = violationsAfter([adding('domain/src/plant.ts', form)]);
       expect(found).to.deep.equal(['packages/domain/src/plant.ts must not import node:fs']);
     });
   }
 
-  it('reports every other violation', () => {
+  it('catch every other violation', () => {
     const found = violationsAfter(planted.map(([file, before, after]) => [file, before, after]));
     for (const [, , , part] of planted) expect(found.join('\n')).to.include(part);
   });

@@ -5,7 +5,7 @@ import { root, temporaryFolder } from '../support/root.js';
 import { run } from '../support/run.js';
 
 describe('A build', () => {
-  it('removes what was compiled from a source that is gone, and nothing else', async () => {
+  it('removes only the output of sources that no longer exist', async () => {
     const folder = temporaryFolder();
     const write = (file: string) => {
       mkdirSync(dirname(join(folder, file)), { recursive: true });

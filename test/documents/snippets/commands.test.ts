@@ -15,7 +15,7 @@ import { Terminal } from '../support/terminal.js';
 /** The address in the pages. */
 const SHOWN = 'http://127.0.0.1:3000';
 
-describe('The commands of a page', function () {
+describe('The commands of the documents', function () {
   this.timeout(30_000);
   let terminal: Terminal;
 
@@ -33,7 +33,7 @@ describe('The commands of a page', function () {
     expect(others).to.deep.equal([]);
   });
 
-  it('name npm ci when the dependencies are missing: npm start', async () => {
+  it('suggest npm ci if the dependencies are missing: npm start', async () => {
     const started = terminal.start(`
       mkdir -p new/scripts new/packages/app/src && cp scripts/start.js new/scripts
       echo '{"references":[]}' > new/packages/app/tsconfig.json
@@ -42,7 +42,7 @@ describe('The commands of a page', function () {
     expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
   });
 
-  it('keep a plant in a database, and export it: README.md', async function () {
+  it('store a plant in a database, and export it: README.md', async function () {
     const real = { 'mongodb://…': await newDatabase(this), 'npm start\n': '' };
     const variables = withReal(snippet('README.md', 'export MONGODB_URI'), real);
     const address = await terminal.serve(`${variables}plant-store`);
@@ -54,14 +54,14 @@ describe('The commands of a page', function () {
     expect(await terminal.run(variables + use)).to.include(`{"name":"Monstera"}${plant}\n`);
   });
 
-  it('show the problems of a configuration: docs/configuration.md', async () => {
+  it('report the problems of a configuration: docs/configuration.md', async () => {
     const { commands, output } = session(snippet('docs/configuration.md', '$ PORT=70000'));
     const command = terminal.start(commands);
     expect(await command.ended).to.equal(2);
     expect(command.stdout()).to.equal(`${output}\n`);
   });
 
-  it('make a token that the service then accepts: docs/authentication.md', async () => {
+  it('generate a token that the service accepts: docs/authentication.md', async () => {
     const make = session(snippet('docs/authentication.md', '$ npx plant-store token'));
     const file = snippet('docs/authentication.md', '# tokens.txt');
     const printed = await terminal.run(make.commands);

@@ -34,7 +34,7 @@ describe('The commands of docs/import-and-export.md', function () {
     const memory = { STORAGE: 'memory', ACCESS_TOKEN_SHA256 };
     const run = block('ACCESS_TOKEN_FILE=token npx plant-store import plants.ndjson >');
 
-    it('import a file, and show what was not stored', async function () {
+    it('import a file, and show the rejected lines', async function () {
       findChecker(this, 'jq');
       const invalid = block('{"line":2');
       const { text } = JSON.parse(invalid);
@@ -46,7 +46,7 @@ describe('The commands of docs/import-and-export.md', function () {
       expect(terminal.read('corrected.ndjson')).to.equal(`${text}\n`);
     });
 
-    it('convert the lines of mongoexport, and CSV, exactly', async function () {
+    it('convert the output of mongoexport, and CSV, without loss', async function () {
       findChecker(this, 'python3');
       const ids = ['9007199254740993', '-9223372036854775808', '7'];
       const name = '\\ "_id":1, é';
@@ -118,7 +118,7 @@ describe('The commands of docs/import-and-export.md', function () {
       await plants.close();
     }
 
-    it('export a file, and resume', async () => {
+    it('export plants to a file, and resume an export', async () => {
       await create(another + line);
       const env = { MONGODB_URI: uris[0] };
       await run(block('ACCESS_TOKEN_FILE=token npx plant-store export > plants.p'), env);

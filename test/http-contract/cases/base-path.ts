@@ -29,12 +29,12 @@ describe('With BASE_PATH, DOCS=off and MAX_CONNECTIONS, the service', () => {
   const absolute = 'http://a.example/garden/v1/plants';
   const another = { method: UNSERVED, target: '/garden/v1/plants' };
   groups(service)(
-    'has its paths below BASE_PATH:',
+    'serves its paths below BASE_PATH:',
     creating('creates below BASE_PATH', { target: '/garden/v1/plants?x' }),
-    creating('creates below it with an absolute target', { target: absolute }),
-    asking('refuses another method below it', another, { error: 4050, allow: SERVED }),
+    creating('creates below BASE_PATH with an absolute target', { target: absolute }),
+    asking('refuses another method below BASE_PATH', another, { error: 4050, allow: SERVED }),
     ...['/livez', '/readyz'].map((target) =>
-      asking(`serves ${target} outside of it`, { target }, { otherContent: true }),
+      asking(`serves ${target} outside BASE_PATH`, { target }, { otherContent: true }),
     ),
     ...[
       '/plants',

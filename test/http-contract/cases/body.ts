@@ -9,17 +9,17 @@ const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 const NOT_JSON: Readonly<Record<string, string | Uint8Array>> = {
   'white space': ' ',
   'text after the value': `${plantText()}}`,
-  'a form': 'a=1&b=2',
+  'form data': 'a=1&b=2',
   'a byte order mark': `\ufeff${plantText()}`,
   'UTF-16': utf16(plantText()),
   'a byte that is not UTF-8 in an ignored value': Buffer.from(`{"id":1,"x":"\xff"}`, 'latin1'),
-  'a name twice in an ignored value': plantText('1', '"more":[{"a":1,"\\u0061":1}]'),
+  'a duplicate name in an ignored value': plantText('1', '"more":[{"a":1,"\\u0061":1}]'),
   'a lone surrogate in an ignored name': plantText('1', '"more":[{"\\uDC00":1}]'),
-  '33 levels with the plant': plantText('1', `"more":${arrays(32)}`),
-  '16,384 levels': '['.repeat(16_384),
+  'nesting of 33 levels, the plant included,': plantText('1', `"more":${arrays(32)}`),
+  'nesting of 16,384 levels': '['.repeat(16_384),
 };
 
-describe('JSON', () => {
+describe('A request body', () => {
   const group = groups(useSharedService());
 
   const { bytes } = creating('', { body: '' });
@@ -27,7 +27,7 @@ describe('JSON', () => {
   const headers = { 'content-type': 'application/json; charset=utf-16le' };
   const inUtf16 = { body: utf16(plantText()), headers };
   group(
-    'A body:',
+    'must be a JSON object:',
     creating('chunks without bytes get a 4001', { chunks: [] }, 4001),
     { ...creating('no body gets a 4001', {}, 4001), bytes: Buffer.from(unframed) },
     creating('UTF-16 gets a 4004, even if the charset names it', inUtf16, 4004),
@@ -89,11 +89,11 @@ describe('NewPlant', () => {
   const group = groups(useSharedService());
 
   group(
-    'An id may be any whole number of int64 in any spelling, and is then taken:',
+    'An id may be any int64 in any spelling, and is taken afterwards:',
     ...Object.entries(IDS).flatMap(([spelling, id]) => [
       creating(short(spelling), { body: plantText(spelling) }),
-      creating(`${id}, with the same content`, { body: plantText(id) }, 4006),
-      creating(`${id}, with other content`, { body: `{"id":${id},"name":"other"}` }, 4006),
+      creating(`${id} again, with the same content`, { body: plantText(id) }, 4006),
+      creating(`${id} again, with other content`, { body: `{"id":${id},"name":"other"}` }, 4006),
     ]),
   );
 
@@ -136,7 +136,7 @@ describe('NewPlant', () => {
       '"toString":1,"valueOf":1,"hasOwnProperty":1,"error":1',
       many,
     ].map((rest) => creating(short(rest), { body: plantText(undefined, rest) }, { plant })),
-    creating('none, after all of these', {}, { plant }),
+    creating('no other property, after all of these', {}, { plant }),
   );
 });
 

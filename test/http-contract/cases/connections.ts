@@ -93,18 +93,18 @@ describe('Connections', () => {
     const large = `4e20\r\n${'x'.repeat(20_000)}\r\n0\r\n\r\n`;
     const served: [title: string, headers: Parts['headers'], sent: string, expected: Expected][] = [
       ['', {}, plantText(), { connection: 'keep-alive' }],
-      [' in two fields', twice, plantText(), { connection: 'keep-alive' }],
+      [', in two fields', twice, plantText(), { connection: 'keep-alive' }],
       [
-        ' with a field __proto__',
+        ', with a field __proto__',
         { ['__proto__']: 'x' },
         plantText(),
         { connection: 'keep-alive' },
       ],
-      [' with a chunked body', CHUNKED, large, { error: 4003 }],
-      [' with an upgrade request', JAVA, plantText(), { connection: 'close' }],
+      [', with a chunked body', CHUNKED, large, { error: 4003 }],
+      [', with an upgrade request', JAVA, plantText(), { connection: 'close' }],
     ];
     for (const [title, headers, sent, expected] of served) {
-      it(`gets a 100 and its response, even pipelined${title}`, async () => {
+      it(`gets a 100 and its response after a pipelined request${title}`, async () => {
         using connection = await RawConnection.open(service().port);
         connection.send(Buffer.concat([named('first'), expecting(headers)]));
         checkResponse(await connection.response(), { plant: { name: 'first' } });
@@ -127,11 +127,19 @@ describe('Connections', () => {
       ['for a body that is too large', expecting({ 'content-length': '16385' }), closing(4003)],
       ['for a path that does not exist', expecting({}, { target: '/x' }), closing(4040)],
       ['for a method that is not allowed', expecting({}, { method: 'PUT' }), closing(4050)],
-      ['for HEAD', head('/plants'), { ...closing(4050), toHead: true }],
+      ['for HEAD of /plants', head('/plants'), { ...closing(4050), toHead: true }],
       ['for HEAD of a path that does not exist', head('/x'), { ...closing(4040), toHead: true }],
       ['for HEAD of a path that exists', head('/livez'), { toHead: true, connection: 'close' }],
-      ['for an unknown Expect', expecting({ expect: '100-continue, x' }), closing(4000)],
-      ['for one of two', expecting({ expect: ['100-continue', 'x'] }), closing(4000)],
+      [
+        'for a list with an unknown expectation',
+        expecting({ expect: '100-continue, x' }),
+        closing(4000),
+      ],
+      [
+        'for two fields of which one is unknown',
+        expecting({ expect: ['100-continue', 'x'] }),
+        closing(4000),
+      ],
       ['in HTTP/1.0', old, {}],
     ];
     for (const [title, bytes, expected] of refused) {
@@ -153,7 +161,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
     for (const upload of uploads) upload.socket.destroy();
   });
 
-  it('requests do not count after they have ended in any way', async () => {
+  it('requests do not count after they have ended, however they end', async () => {
     const ways = [
       create(),
       create({ body: '{}' }),

@@ -103,7 +103,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   const options = { method: 'OPTIONS', target: '/plants', headers: { origin: SHOP } };
   groups(service)(
-    'Without the headers of a preflight, the usual error answers',
+    'Without the headers of a preflight, the usual error is returned for',
     asking('an OPTIONS without Access-Control-Request-Method', options, REFUSED),
     asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, 4040),
   );

@@ -69,7 +69,7 @@ describe('Media types and content codings', () => {
     ...accepted(`${JSON_TYPE}; charset=utf-8`, `${JSON_TYPE} ; charset=utf-16`),
     ...accepted(`${JSON_TYPE};garbage " \\ ,/ =`, `${JSON_TYPE};\xff`),
     ...creatingWith('content-encoding', ['IDENTITY', '  identity ', ['identity', 'Identity']]),
-    creating('conditions, a Range, and any Accept', {
+    creating('If-Match, If-None-Match, Range and any Accept', {
       headers: { ...ignored, 'if-match': '"x"', range: 'bytes=0-1' },
     }),
   );
@@ -77,7 +77,7 @@ describe('Media types and content codings', () => {
   const another = { error: 4002, says: 'Content-Type must be application/json, in one header' };
   const refused = (...values: FieldValue[]) => creatingWith('content-type', values, another);
   group(
-    'Another Content-Type gets a 4002:',
+    'Any other Content-Type gets a 4002:',
     ...refused(undefined, '', 'text/json', 'application/jso', 'application/problem+json'),
     ...refused(`${JSON_TYPE}x`, `${JSON_TYPE} charset=utf-8`, `${JSON_TYPE}, text/plain`),
     ...refused(`${JSON_TYPE}\xa0`, 'application/x-www-form-urlencoded', MARK),
@@ -88,7 +88,7 @@ describe('Media types and content codings', () => {
   const coded = { error: 4002, says };
   const headers = { 'content-encoding': 'gzip' };
   group(
-    'Another Content-Encoding gets a 4002:',
+    'Any other Content-Encoding gets a 4002:',
     creating('gzip', { body: gzipSync(plantText()), headers }, coded),
     creating('gzip of 100,000 bytes', { body: gzipSync('x'.repeat(100_000)), headers }, coded),
     ...creatingWith('content-encoding', [MARK, 'identity, gzip', 'identity;q=1'], coded),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  type Case,
   creating,
   creatingWith,
   exchange,
@@ -33,6 +34,9 @@ const reason = (word: string) =>
 /** Cases of a valid body in chunks, with these fields. */
 const withCoding = (values: readonly FieldValue[], expected?: Expected, parts?: Parts) =>
   creatingWith('transfer-encoding', values, expected, { chunks: [plantText()], ...parts });
+
+/** Cases with a title of their own, because their values do not tell them from others. */
+const called = (title: string, cases: readonly Case[]) => cases.map((it) => ({ ...it, title }));
 
 const handshake = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
 
@@ -138,9 +142,18 @@ describe('HTTP syntax', () => {
     ...withCoding(['gzip', 'gzip, chunked', 'chunked;q=1'], coding),
     // Of these, some versions of Node.js have a parser that refuses them.
     ...withCoding(['', ['chunked', 'chunked']], { error: 4000 }),
-    ...withCoding(['chunked'], MALFORMED, { headers: { 'content-length': '0' } }),
-    ...withCoding(['chunked'], { ...MALFORMED, says: old }, version10),
-    ...withCoding(['gzip'], MALFORMED, kept),
+    ...called(
+      'chunked, with a Content-Length',
+      withCoding(['chunked'], MALFORMED, { headers: { 'content-length': '0' } }),
+    ),
+    ...called(
+      'chunked in HTTP/1.0',
+      withCoding(['chunked'], { ...MALFORMED, says: old }, version10),
+    ),
+    ...called(
+      'gzip in HTTP/1.0, with Connection: keep-alive',
+      withCoding(['gzip'], MALFORMED, kept),
+    ),
   );
 
   const plant = plantText();
@@ -169,7 +182,7 @@ describe('HTTP syntax', () => {
   const expectation = refusedWith('Expect must be 100-continue');
   const elsewhere = lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`);
   group(
-    'Another Expect gets a 4000:',
+    'Any other Expect gets a 4000:',
     ...creatingWith('expect', [MARK, '100-continue, 100-continue'], expectation),
     sending('on a path that does not exist', elsewhere, expectation),
   );

@@ -43,7 +43,7 @@ const ACCESS_PROXY = {
   'x-ms-token-aad-refresh-token': 'e'.repeat(3000),
 };
 
-describe('Size', () => {
+describe('The size limit', () => {
   const service = useSharedService();
   const group = groups(service);
   const filler = (bytes: number) => 'x'.repeat(bytes);
@@ -52,7 +52,7 @@ describe('Size', () => {
   const cacti = `{"id":${freshId()},"name":"${'\u{1f335}'.repeat(4100)}"}`;
   const endless = { headers: CHUNKED, body: `7fffffff\r\n${filler(17_000)}` };
   group(
-    'of the body',
+    'of the body:',
     creating('16,384 bytes are accepted', { body: plantOfSize(limit) }),
     creating('16,384 bytes in as many chunks are accepted', { chunks: [...plantOfSize(limit)] }),
     creating('16,385 bytes get a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
@@ -80,7 +80,7 @@ describe('Size', () => {
   const endlessLine = Buffer.from(`GET /${filler(20 * 1024)}`);
   const short = { headers: { 'x-f': Array(1200).fill(filler(12)) } };
   group(
-    'of request line and fields',
+    'of the request line and fields:',
     creating('16,384 bytes with one long field are accepted', inOneField(limit)),
     asking('a path of 15 KiB gets a 4040', { target: `/${filler(15 * 1024)}` }, 4040),
     sending('17,000 bytes with one long field get a 4310', create(inOneField(17_000)), LARGE_HEAD),
@@ -92,7 +92,7 @@ describe('Size', () => {
   const last = { authorization: undefined, Authorization: `Bearer ${TOKEN}` };
   const fields = (count: number) => ({ headers: { a: Array(count - 5).fill(''), ...last } });
   group(
-    'in number of fields',
+    'of the number of fields:',
     creating('1,000 are accepted, with the token in the last', fields(1000)),
     sending('1,001 get a 4310', create(fields(1001)), LARGE_HEAD),
     sending('15,000 get a 4310', create(fields(15_000)), LARGE_HEAD),
@@ -105,7 +105,7 @@ describe('Size', () => {
     return Buffer.concat([headOf({ headers }), inner]);
   };
   for (const offers of [1, 2, 40]) {
-    it(`in number of fields: ${999 + offers} do not hide the length of the body`, async () => {
+    it(`is kept by ${999 + offers} fields without hiding the length of the body`, async () => {
       for (const before of [0, 1, 2]) {
         const id = freshId();
         const hidden = hiding(create({ body: plantText(id) }), offers);
@@ -118,13 +118,13 @@ describe('Size', () => {
   }
 });
 
-describe("Size with Node.js's own limit of headers raised", () => {
+describe("The size limit, with Node.js's own limit of headers raised,", () => {
   const service = useSharedService({ NODE_OPTIONS: '--max-http-header-size=65536' });
   const limited =
     'the request must have at most 1000 headers, and 65536 bytes of request line and headers';
 
   groups(service)(
-    'of request line and fields',
+    'of the request line and fields:',
     creating('17 KB of fields that an access proxy adds are accepted', { headers: ACCESS_PROXY }),
     sending('70,000 bytes get a 4310', create({ headers: { 'x-f': 'x'.repeat(70_000) } }), {
       ...LARGE_HEAD,
@@ -141,7 +141,11 @@ describe('A body larger than the buffers of Node.js, in small chunks,', () => {
   groups(service)(
     'that arrives together with its headers',
     creating('is read completely', { chunks: chunks(LARGE) }),
-    creating('is refused with the limit', { chunks: chunks(LARGE + 1) }, { error: 4003, says }),
+    creating(
+      'is refused one byte above the limit, which the message names',
+      { chunks: chunks(LARGE + 1) },
+      { error: 4003, says },
+    ),
   );
 
   it('is read completely when it arrives after its headers', async () => {
@@ -170,7 +174,7 @@ describe('Time limits', () => {
     checkResponse(response, { error: 4080, connection: 'close', ...expected });
   }
 
-  it('give slow fields or bodies a 4080, and close a silent connection', async () => {
+  it('answer slow headers or bodies with a 4080, and close a silent connection', async () => {
     const silent = await RawConnection.open(service().port);
     const idle = await RawConnection.open(service().port);
     await expectService(idle);

@@ -37,9 +37,9 @@ describe('The order of checks', () => {
     ...BODY_FAULTS.flatMap((fault) => [
       ...HEAD_FAULTS.map((head, at) => inOrder(head, ...HEAD_FAULTS.slice(at + 1), fault)),
     ]),
-    creating('none for a plant, whose id is taken from then on', { body }),
+    creating('no error for a valid plant, whose id is then taken', { body }),
     creating('no permission before an id that is taken', { body, ...PERMISSION }, 4030),
-    creating('a wrong tag before an id that is taken', { body: withWrongTag }, 4005),
+    creating('an invalid tag before an id that is taken', { body: withWrongTag }, 4005),
   );
 });
 

@@ -67,7 +67,7 @@ describe('Paths and methods', () => {
   const refused = { error: 4050, allow: SERVED };
   const query = { method: UNSERVED, target: '/plants?_method=POST', headers: BARE };
   group(
-    'Another method on /plants gets a 4050:',
+    'Any other method on /plants gets a 4050:',
     ...METHODS.filter((it) => !SERVED.includes(it)).map((method) =>
       asking(method, { method, target: '/plants', headers }, refused),
     ),

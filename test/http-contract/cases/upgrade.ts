@@ -44,14 +44,14 @@ describe('Upgrades', () => {
   );
 
   for (const [title, headers] of Object.entries(NO_UPGRADES)) {
-    it(`A request ${title} requests no upgrade, so the next one runs`, async () => {
+    it(`A request ${title} does not request an upgrade, so the next one is served`, async () => {
       const closing = create({ headers: { connection: 'close' } });
       const responses = await responsesTo(service().port, create({ headers }), create(), closing);
       expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, undefined]);
     });
   }
 
-  it('An upgrade request without credentials gets a 4010, and its body is not carried out', async () => {
+  it('An upgrade request without credentials gets a 4010, and its body is not treated as a request', async () => {
     const id = freshId();
     const inner = create({ body: plantText(id) });
     const refused = create({ headers: { ...JAVA, authorization: undefined }, body: inner });
