@@ -1,6 +1,5 @@
 import { freePort } from '@plant-store/faulty-network';
 import { newDatabase } from '@plant-store/test-servers/mongod';
-import { CLIENT, OidcIssuer, signingKey } from '@plant-store/test-servers/oidc-issuer';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -89,16 +88,6 @@ describe('The commands of the documents', function () {
     const address = await terminal.serve(withReal(serve, at));
     const printed = await terminal.run(withReal(create, { ...at, [SHOWN]: address }));
     expect(printed).to.match(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"name":"Monstera"\}/m);
-  });
-
-  it('get a token from an issuer: docs/clients.md', async () => {
-    const issuer = await OidcIssuer.start(await signingKey('first'));
-    const getToken = snippet('docs/clients.md', 'curl -sS https://login.example');
-    const here = withReal(getToken, { 'https://login.example': issuer.url });
-    const credentials = { CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret };
-    const response = JSON.parse(await terminal.run(here, credentials));
-    expect(response).to.include.keys('access_token', 'expires_in');
-    await issuer.stop();
   });
 
   it('create plants with every digit of their ids: docs/clients.md, docs/errors.md', async () => {

@@ -1,2 +1,2 @@
 export { LoopbackServer } from './loopback-server.js';
-export { AUDIENCE, CLIENT, OidcIssuer, SCOPE, signingKey } from './oidc-issuer.js';
+export { AUDIENCE, OidcIssuer, SCOPE, signingKey } from './oidc-issuer.js';

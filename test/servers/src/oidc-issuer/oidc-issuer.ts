@@ -8,7 +8,7 @@ export const AUDIENCE = 'https://plants.example';
 export const SCOPE = 'plants:create';
 
 /** The only client of an issuer. */
-export const CLIENT = { id: 'nursery', secret: 'only-used-in-tests' };
+const CLIENT = { id: 'nursery', secret: 'only-used-in-tests' };
 
 /** A new key for RS256, with its private half. */
 export async function signingKey(kid: string): Promise<JWK> {
