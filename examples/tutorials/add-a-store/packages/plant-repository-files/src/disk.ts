@@ -15,7 +15,7 @@ export interface Disk {
   expectWritable(folder: string): Promise<void>;
 }
 
-/** The file system of Node.js. */
+/** The file system of Node.js. No test can cut its power: read `flush` twice. */
 export const localDisk: Disk = {
   write: (path, text) => writeFile(path, text, { flag: 'wx' }),
   async flush(path) {
