@@ -22,10 +22,10 @@ export const CONNECTIONS: readonly number[] = [1, 50, 200];
 const WARM_UP_CONNECTIONS = 50;
 
 /**
- * Measures the subjects of a store in several rounds: each window of one subject is next to those of the others, every second
- * round in reverse order, so that other load on the machine affects all of them. Each round has new processes, and the
- * numbers of creates are fixed: in a fixed time, a process that gets less of the machine would be measured while its code
- * is compiled.
+ * Measures the subjects of a store in several rounds: each window of one subject is next to the windows of the others,
+ * every second round in reverse order, so that other load on the machine affects all of them. Each round has new
+ * processes, and the numbers of creates are fixed: in a fixed time, a process that gets less of the machine would be
+ * measured while its code is compiled.
  */
 export async function compare(store: Store, options: CompareOptions): Promise<Sample[]> {
   const samples: Sample[] = [];

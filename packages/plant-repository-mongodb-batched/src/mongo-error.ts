@@ -14,7 +14,7 @@ import {
   type ServerDescription,
 } from 'mongodb';
 
-/** What an error means, and the sentence that operators read: by default, that of `messageOf`. */
+/** What an error means, and the sentence that operators read: by default, the one that `messageOf` returns. */
 type Meaning = readonly [finding: DatabaseFinding, sentence?: string];
 
 /** What each error means. Without a row, a server's reply to a command is `unknown`, anything else `unreachable`. */

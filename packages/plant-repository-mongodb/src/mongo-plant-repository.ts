@@ -22,7 +22,7 @@ const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**
  * When the first attempt ends, and each later one. The first is short because driver 7.9.0 can wait forever for a connection
- * that ended while it wrote. Later ones are long because each waits anew for a majority that lags.
+ * that ended while it wrote. Later ones are long because each waits again for a majority that lags.
  */
 const [FIRST_MS, LATER_MS] = [3_000, 20_000];
 const READY_WITHIN_MS = 1_900;
@@ -178,7 +178,7 @@ export class MongoPlantRepository implements PlantRepository {
       const insert = { insert: this.#collection, documents: [{ _id: [] }] };
       await this.#command(insert, READY_WITHIN_MS);
     } catch (error) {
-      // A user that an administrator has created anew must log in again.
+      // A user that an administrator has created again must log in again.
       if (isUnauthorized(error)) await this.#logOut();
       throw this.#notReady(error);
     }

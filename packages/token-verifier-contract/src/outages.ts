@@ -46,7 +46,7 @@ async function malformedFor(open: OpenVerifier): Promise<Record<string, string>>
   return found;
 }
 
-/** Verifies tokens in the meantime, since a verifier may check its dependency only when a token arrives. */
+/** Verifies tokens while it waits, since a verifier may check its dependency only when a token arrives. */
 function untilReady(open: OpenVerifier): Promise<void> {
   const [{ token, name }] = open.accepted;
   const what = `the token of "${name}", after the fault`;

@@ -37,7 +37,7 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
 /**
  * Returns the OpenAPI description of the service. It contains docs/specification.md unchanged, and every failure from the
  * table of failures. The version is of the specification, not of the build. The format is OpenAPI 3.0, the only one that
- * importers such as those of Amazon API Gateway, Azure API Management and WSO2 accept.
+ * the importers of Amazon API Gateway, Azure API Management and WSO2 accept.
  */
 export function openApiDescription(options: DescriptionOptions = {}) {
   const { build } = options;

@@ -2,8 +2,8 @@ import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
 /**
- * Resolves with the socket, of those that this process opens while `use` runs, that has sent the most: that of a plant
- * with a long name, and not of the driver's monitors.
+ * Resolves with the socket that has sent the most bytes, among all that this process opens while `use` runs. If `use` adds a
+ * plant with a long name, it is the socket of the insert, not of the driver's monitors.
  */
 export async function busiestSocket(use: () => Promise<void>): Promise<Socket> {
   const sockets: Socket[] = [];

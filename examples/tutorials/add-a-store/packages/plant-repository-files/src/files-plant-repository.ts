@@ -21,7 +21,7 @@ export class FilesPlantRepository implements PlantRepository {
 
   /**
    * @param folder Where the plants are kept. Never created: a disk that is not mounted is an outage.
-   * @param disk The file system, or that of a test.
+   * @param disk The file system; a test passes one that fails.
    */
   constructor(folder: string, disk: Disk = localDisk) {
     this.#folder = folder;
