@@ -170,7 +170,7 @@ describeOnMongod('the collection', () => {
       false,
     ],
     ['insert into another database', () => on({ db: 'park', collection }, 'insert'), false],
-    ['do what the server does not report', () => ({}), true],
+    ['have permissions that the server does not report', () => ({}), true],
   ];
   for (const [what, status, isEnough] of permissions) {
     it(`${isEnough ? 'accepts' : 'refuses'} a user who may ${what}`, async () => {

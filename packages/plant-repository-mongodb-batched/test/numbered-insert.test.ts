@@ -44,12 +44,8 @@ describe('An insert of two documents', () => {
       [otherIndex('_id, name'), 'stored'],
     ],
     'a refusal by the validator': [first(INVALID), [invalid, 'stored']],
-    'a view instead of the collection': [
-      first(166),
-      ['unusable', 'stored'],
-      'the server reports error 166',
-    ],
-    'a standalone without a journal': [
+    'an insert into a view': [first(166), ['unusable', 'stored'], 'the server reports error 166'],
+    'an insert into a standalone without a journal': [
       first(2),
       ['unusable', 'stored'],
       'the server reports error 2',

@@ -40,7 +40,7 @@ const REFUSALS: Readonly<Record<string, readonly [uri: string, reason: RegExp]>>
     'hashed@/postgres',
     /password authentication failed for user "hashed"/,
   ],
-  'of a role without an entry': [
+  'of a role without an entry in pg_hba.conf': [
     'unlisted:x@/postgres',
     /no pg_hba.conf entry for host .* user "unlisted"/,
   ],
