@@ -61,13 +61,10 @@ export function createApp(
   app.silent = true;
   app.use(observe(observer));
   app.use(respondToFailures(observer));
-  // Two routers, because each compares a request with all its routes.
-  const [creates, others] = [newRouter(), newRouter()];
-  addCreatePlant(creates, dependencies, options, respondImmediately);
-  addOthers(others, dependencies, options);
-  if (options.docs !== false) addHome(others, options);
-  app.use(creates.routes());
-  app.use(others.routes());
+  const router = newRouter();
+  addRoutes(router, dependencies, options, respondImmediately);
+  if (options.docs !== false) addHome(router, options);
+  app.use(router.routes());
   app.use(pathNotFound);
   return app;
 }
@@ -94,40 +91,34 @@ export function plantStoreRoutes(
   const { observer } = dependencies;
   const router = newRouter();
   router.use(observe(observer), respondToFailures(observer));
-  addCreatePlant(router, dependencies, options, respondThroughKoa);
-  addOthers(router, dependencies, options);
+  addRoutes(router, dependencies, options, respondThroughKoa);
   return router.routes() as Middleware;
 }
 
 /**
- * Adds `POST /plants`, which stops at the first check that fails: the token before the body is read, the load before it is
- * parsed. The store comes last.
+ * Adds every route but `/`. A create stops at the first check that fails: the token before the body is read, the load before
+ * it is parsed. The store comes last.
  */
-function addCreatePlant(
+function addRoutes(
   router: Router,
   dependencies: AppDependencies,
-  {
-    basePath = '',
-    bodyLimit = 16_384,
-    maxInFlight = 1000,
-    requestDeadlineMs = 15_000,
-  }: RoutesOptions,
+  options: RoutesOptions,
   respond: RespondWithPlant,
 ): void {
+  const { basePath = '', bodyLimit = 16_384, docs = true } = options;
+  const { maxInFlight = 1000, requestDeadlineMs = 15_000 } = options;
   const limits = {
     maxInFlight: positiveInteger('maxInFlight', maxInFlight),
     requestDeadlineMs: positiveInteger('requestDeadlineMs', requestDeadlineMs),
   };
+  const plants = `${plainPath('basePath', basePath)}/plants`;
   router.post(
-    `${plainPath('basePath', basePath)}/plants`,
+    plants,
     authorize(dependencies.createPlant, dependencies.admit),
     readBody(positiveInteger('bodyLimit', bodyLimit)),
     createPlant(limits, respond),
   );
-}
-
-function addOthers(router: Router, { ready }: AppDependencies, options: RoutesOptions): void {
-  router.all(`${options.basePath ?? ''}/plants`, allow('POST'));
-  addHealth(router, ready);
-  if (options.docs !== false) addDocs(router, options);
+  router.all(plants, allow('POST'));
+  addHealth(router, dependencies.ready);
+  if (docs) addDocs(router, options);
 }
