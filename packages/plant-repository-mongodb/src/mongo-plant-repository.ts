@@ -227,8 +227,8 @@ function expectNotRefused(error: unknown): void {
   const { code, errorResponse } = error;
   const isTaken = code === DUPLICATE_KEY && errorResponse.keyPattern?._id;
   if (isTaken) throw new PlantIdTakenError('a plant with this id exists');
-  if (code !== DUPLICATE_KEY && code !== INVALID) return;
-  throw new Error(`a unique index or a validator refuses the plant (error ${code})`);
+  const rule = { [DUPLICATE_KEY]: 'a unique index', [INVALID]: 'the validator' }[`${code}`];
+  if (rule) throw new Error(`${rule} of the collection refuses the plant (error ${code})`);
 }
 
 /** Returns the outcome of a call that ends without a plant. */

@@ -153,16 +153,19 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         await plants.add(plant(2n), LIMIT_MS);
       });
 
-      it('does not report an id as taken when a unique index or a validator refuses the plant', async () => {
+      it('names the unique index or the validator that refuses a plant, whose id is not taken', async () => {
         const plants = open(mongod.uri);
         await plants.add(plant(1n), LIMIT_MS);
         const db = administrator.db(DATABASE);
         await db.collection(collection).createIndex('name', { unique: true });
         const validator = { name: { $not: /^weed/ } };
         await db.command({ collMod: collection, validator });
-        for (const name of ['plant 1', 'weed 2']) {
+        for (const [name, message] of [
+          ['plant 1', 'a unique index of the collection refuses the plant (error 11000)'],
+          ['weed 2', 'the validator of the collection refuses the plant (error 121)'],
+        ] as const) {
           const refused = plants.add({ ...plant(2n), name }, LONG_LIMIT_MS);
-          await rejects(refused, /^Error: a unique index or a validator refuses the plant/);
+          await rejects(refused, { name: 'Error', message });
         }
         await plants.add(plant(2n), LIMIT_MS);
       });
