@@ -54,7 +54,7 @@ export class Availability {
 
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   get addError(): StoreUnavailableError | undefined {
-    const isFinal = this.#finding && meaningOf(this.#finding).mustAct !== 'nobody';
+    const isFinal = this.#finding && meaningOf(this.#finding).needsAdministrator;
     return isFinal ? this.#readyError : undefined;
   }
 

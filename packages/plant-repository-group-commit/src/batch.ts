@@ -1,38 +1,43 @@
-import { meaningOf, type PlantFinding } from './finding.js';
+import { type NewPlant, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
+import { meaningOf, type PlantFinding, type PlantRefused } from './finding.js';
 import type { PendingPlant } from './pending-plant.js';
-import type { InsertResult, PlantInsert } from './plant-database.js';
+import type { InsertResult, PlantDatabase, PlantInsert } from './plant-database.js';
+import type { StoreObserver } from './telemetry.js';
 
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
-/** A plant that had no outcome, and what an attempt to insert it has found. */
-export type PlantResult = readonly [plant: PendingPlant, finding: PlantFinding];
+interface BatchOptions {
+  readonly database: Pick<PlantDatabase, 'newInsert' | 'explain'>;
+  readonly observer: StoreObserver;
+}
 
 /**
- * Plants that are inserted together, and sent together again while it is unknown what became of them.
+ * Plants that are inserted together until each has an outcome.
  *
- * From the moment it is sent, the batch may be written, until a reply shows for each of its plants whether it is. A plant
- * that is given up in that time is unknown; at any other time, it is unavailable.
+ * From the moment it is sent, the batch may be written, until a reply shows for each of its plants whether it is. During that
+ * time, it is sent again as it is, because the database recognises the insert, and a plant that is given up is unknown. At any
+ * other time, a plant that is given up is unavailable, and the plants without an outcome form a new insert.
  */
 export class Batch {
-  readonly insert: PlantInsert;
+  readonly #options: BatchOptions;
   #plants: readonly PendingPlant[];
-  #isSent = false;
-  #isForgotten = false;
-  /** How many attempts to insert it may have written a plant, or still may. */
+  /** `undefined` if one must be begun. */
+  #insert: PlantInsert | undefined;
+  /** How many attempts may have written a plant, or still may. */
   #openAttempts = 0;
-  #errorReplies: number;
+  /** How many replies have left plants without an outcome. */
+  #errorReplies = 0;
+  #cause: unknown;
 
-  /** @param errorReplies How many error replies in a row its plants have had. */
-  constructor(plants: readonly PendingPlant[], insert: PlantInsert, errorReplies = 0) {
+  constructor(plants: readonly PendingPlant[], options: BatchOptions) {
+    this.#options = options;
     this.#plants = plants;
-    this.insert = insert;
-    this.#errorReplies = errorReplies;
     for (const plant of plants) plant.join(this);
   }
 
-  /** Its plants: until it is sent, all; then those that were sent. */
+  /** Those of the latest insert. */
   get plants(): readonly PendingPlant[] {
     return this.#plants;
   }
@@ -45,18 +50,19 @@ export class Batch {
     return this.#plants.every(({ isSettled }) => isSettled);
   }
 
-  get isSent(): boolean {
-    return this.#isSent;
-  }
-
-  /** Whether it may be sent: not if no caller waits, or its plants have another batch. */
-  get canBeSent(): boolean {
-    return !this.#isForgotten && !this.isOver;
-  }
-
   /** Whether it is unknown which of its plants are written, or will be. */
   get isPossiblyWritten(): boolean {
     return this.#openAttempts > 0;
+  }
+
+  /** Whether it may be sent again. */
+  get isRepeatable(): boolean {
+    return !this.isPossiblyWritten || this.insert.isRepeatable;
+  }
+
+  /** Why the latest attempt has left plants without an outcome. */
+  get cause(): unknown {
+    return this.#cause;
   }
 
   /** By the clock. */
@@ -64,39 +70,77 @@ export class Batch {
     return Math.max(...this.#plants.map(({ call }) => call.deadline));
   }
 
-  get errorReplies(): number {
-    return this.#errorReplies;
-  }
-
   /** The pause doubles with each error reply, because the server may be limiting the rate. */
   get pauseMs(): number {
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#errorReplies - 1));
   }
 
-  /** Ends it: an attempt that still waits for a connection sends nothing. */
-  forget(): void {
-    this.#isForgotten = true;
-    this.insert.end();
+  /** What the next attempt sends. */
+  get insert(): PlantInsert {
+    this.#insert ??= this.#options.database.newInsert();
+    return this.#insert;
   }
 
-  /** It is sent: at first, only the plants that a caller still waits for. */
-  begin(): void {
-    if (!this.#isSent) this.#plants = this.pending;
-    this.#isSent = true;
+  /** An insert is about to be sent. Returns its plants: none if no caller waits, or if another insert has taken its place. */
+  begin(insert: PlantInsert): readonly NewPlant[] {
+    if (this.isOver || insert !== this.#insert) return [];
+    if (!this.isPossiblyWritten) this.#plants = this.pending;
     this.#openAttempts += 1;
+    return this.#plants.map(({ plant }) => plant);
   }
 
-  /** An attempt to insert it has ended. Returns what was found about the plants that had no outcome before. */
-  end({ findings, error }: InsertResult): readonly PlantResult[] {
-    const found = this.#plants.map((plant, at): PlantResult => {
-      const finding = typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
-      return [plant, finding];
-    });
-    const answers = found.map(([, finding]) => meaningOf(finding));
-    if (answers.every(({ written }) => written !== 'unknown')) this.#openAttempts -= 1;
-    if (answers.some(({ slowsRetries }) => slowsRetries)) this.#errorReplies += 1;
-    const open = found.filter(([plant]) => !plant.isSettled);
-    for (const [plant, finding] of open) plant.endInsert(finding, error);
-    return open;
+  /** An attempt that was sent has ended. */
+  end({ findings, error }: InsertResult): void {
+    const found = this.#plants.map((_, at) =>
+      typeof findings === 'string' ? findings : (findings[at] ?? 'unknown'),
+    );
+    if (found.every((it) => meaningOf(it).written !== 'unknown')) this.#openAttempts -= 1;
+    if (!this.isPossiblyWritten) this.endInsert();
+    if (findings !== 'unreachable') this.#errorReplies += 1;
+    this.#cause = error;
+    for (const [at, plant] of this.#plants.entries()) this.#learn(plant, found[at] ?? 'unknown');
+  }
+
+  /** An attempt has ended before it was sent. */
+  endUnsent({ findings, error }: InsertResult): void {
+    this.#cause = error ?? this.#cause;
+    const found = typeof findings === 'string' ? findings : 'unknown';
+    for (const plant of this.#plants) this.#learn(plant, found);
+  }
+
+  /** It is sent no more, or only as another insert. */
+  endInsert(): void {
+    this.#insert?.end();
+    this.#insert = undefined;
+  }
+
+  /** Trying again would not help, for this reason. */
+  giveUp(why?: string): void {
+    for (const plant of this.#plants) plant.giveUp(this.#cause, why);
+  }
+
+  #learn(plant: PendingPlant, found: PlantFinding): void {
+    const { written, needsAdministrator } = meaningOf(found);
+    if (written === 'yes') plant.settle();
+    if (written === 'taken') {
+      plant.settle(new PlantIdTakenError('a plant with this id was stored before'));
+    }
+    // Another attempt may have written it, before the database had the rule that refuses it.
+    if (plant.isSettled || this.isPossiblyWritten) return;
+    if (typeof found === 'object') this.#refuse(plant, found);
+    else if (needsAdministrator) this.#deny(plant);
+  }
+
+  #refuse(plant: PendingPlant, { code, reason }: PlantRefused): void {
+    const { id } = plant.plant;
+    this.#options.observer({ type: 'plant refused', id, code, reason });
+    plant.settle(new Error(`the database refuses a plant that the service accepts (${code})`));
+  }
+
+  #deny(plant: PendingPlant): void {
+    const error = this.#cause;
+    const isExplained = error instanceof StoreUnavailableError;
+    const { message, cause } = isExplained ? error : this.#options.database.explain(error).cause;
+    plant.giveUp(cause, message);
   }
 }

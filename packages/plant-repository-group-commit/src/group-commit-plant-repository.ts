@@ -103,7 +103,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (!end.aborted) latest = error;
       }
       const { finding, cause } = this.#database.explain(latest);
-      const passes = meaningOf(finding).mustAct === 'nobody';
+      const passes = !meaningOf(finding).needsAdministrator;
       if (passes)
         await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
       if (passes && !end.aborted) continue;

@@ -1,55 +1,61 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
+import type { PlantDatabase } from './plant-database.js';
 
-/** The maximum number of bytes in one insert. An insert always holds at least one plant. */
+/** The maximum number of bytes in one batch. A batch always holds at least one plant. */
 const MAX_BYTES = 2 ** 22;
 
-/** Expired plants must not pile up while a frozen server holds the maximum number of inserts. */
+/** Expired plants must not pile up while a frozen server holds the maximum number of batches. */
 const FORGOTTEN_AFTER = 1_000;
 
 /**
- * While fewer than `EAGER` inserts are in flight, the next one starts when it has `MIN_SHARE` as many plants as they have.
- * This stores more plants a second than one insert at a time, above all if the database is far away. A smaller share does
+ * While fewer than `EAGER` batches are in flight, the next one starts when it has `MIN_SHARE` as many plants as they have.
+ * This stores more plants a second than one batch at a time, above all if the database is far away. A smaller share does
  * not store more.
  */
 const EAGER = 4;
 const MIN_SHARE = 1 / 2;
 
-/** When inserts start, how many, and how. */
-interface InsertQueueOptions {
-  /** The maximum number of inserts in flight, not counting those that stand aside. */
-  readonly maxInFlight: number;
-  /** Milliseconds after the last start until the next insert starts even if it is small, unless the maximum is in flight. */
-  readonly startIntervalMs: () => number;
-  readonly maxPlants: () => number;
-  /** Starts an insert. Calls `stepAside` when it has ended, or before that if later ones should not wait for it. */
-  readonly startInsert: (plants: readonly PendingPlant[], stepAside: () => void) => void;
-  readonly clock: Clock;
-}
+/** The minimum time between the starts of two batches while earlier ones get no replies. */
+const START_INTERVAL_MS = 100;
+
+/** Stores a batch. Calls `stepAside` if later batches should not wait for it. */
+type Store = (plants: readonly PendingPlant[], stepAside: () => void) => Promise<void>;
 
 /**
- * Natural batching (group commit): plants that are queued while inserts are in flight form the next insert. It starts
+ * Natural batching (group commit): plants that are queued while batches are in flight form the next batch. It starts
  * when nothing is in flight, when it has enough plants compared with those in flight, or when those take long.
  */
 export class InsertQueue {
-  readonly #options: InsertQueueOptions;
-  /**
-   * An insert carries plants from many callers, so a tracing agent must not attribute it to the first caller's request.
-   */
+  readonly #database: Pick<PlantDatabase, 'limits' | 'maxTogether'>;
+  readonly #clock: Clock;
+  readonly #store: Store;
+  /** A batch carries plants from many callers, so a tracing agent must not attribute it to the first caller's request. */
   readonly #context = new AsyncResource('InsertQueue');
   /** Replaced when plants leave: V8 keeps what a long-lived set once held. */
   #plants: PendingPlant[] = [];
+  /** How many batches are in flight, not counting those that stand aside. */
   #inFlight = 0;
   #plantsInFlight = 0;
+  #aside = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** Whether an insert will start at the end of the turn, with the plants that have arrived by then. */
+  /** How long the latest batch was in flight: a majority may lag by seconds. */
+  #inFlightMs = 0;
+  /** Whether a batch will start at the end of the turn, with the plants that have arrived by then. */
   #isStarting = false;
   /** Stops the timer of `#startLater`; `undefined` while there is none. */
   #stopTimer: (() => void) | undefined;
 
-  constructor(options: InsertQueueOptions) {
-    this.#options = options;
+  constructor(database: Pick<PlantDatabase, 'limits' | 'maxTogether'>, clock: Clock, store: Store) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#store = store;
+  }
+
+  /** Whether batches may use a second connection each: those that stand aside leave enough. */
+  get hasSpareConnections(): boolean {
+    return this.#aside <= this.#database.limits.maxAside / 2;
   }
 
   push(plant: PendingPlant): void {
@@ -58,12 +64,7 @@ export class InsertQueue {
     this.#startSoon();
   }
 
-  pushFront(plants: readonly PendingPlant[]): void {
-    this.#plants = [...plants, ...this.#plants];
-    this.#startSoon();
-  }
-
-  /** Returns the plants that wait, and starts no insert of them. */
+  /** Returns the plants that wait, and starts no batch of them. */
   empty(): readonly PendingPlant[] {
     const plants = this.#plants;
     this.#plants = [];
@@ -71,7 +72,7 @@ export class InsertQueue {
     return plants;
   }
 
-  /** The plants of one turn of the event loop share an insert. */
+  /** The plants of one turn of the event loop share a batch. */
   #startSoon(): void {
     if (this.#isStarting) return;
     if (!this.#isDue()) {
@@ -85,11 +86,11 @@ export class InsertQueue {
     });
   }
 
-  /** When the inserts in flight take long, as with a standby that lags, the next one does not wait for them. */
+  /** When the batches in flight take long, as with a standby that lags, the next one does not wait for them. */
   #startLater(): void {
-    const { maxInFlight, startIntervalMs, clock } = this.#options;
-    if (this.#stopTimer || this.#plants.length === 0 || this.#inFlight >= maxInFlight) return;
-    this.#stopTimer = clock.after(this.#startedAt + startIntervalMs() - clock.now(), () => {
+    if (this.#stopTimer || this.#plants.length === 0 || !this.#hasPlace) return;
+    const delayMs = this.#startedAt + this.#startIntervalMs - this.#clock.now();
+    this.#stopTimer = this.#clock.after(delayMs, () => {
       this.#endWait();
       this.#start();
     });
@@ -108,32 +109,52 @@ export class InsertQueue {
   }
 
   #isDue(): boolean {
-    const { maxInFlight, startIntervalMs, maxPlants, clock } = this.#options;
     const waiting = this.#plants.length;
-    if (waiting === 0 || this.#inFlight >= maxInFlight) return false;
-    if (waiting >= maxPlants()) return true;
+    if (waiting === 0 || !this.#hasPlace) return false;
+    if (waiting >= this.#database.maxTogether) return true;
     if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
-    return clock.now() - this.#startedAt >= startIntervalMs();
+    return this.#clock.now() - this.#startedAt >= this.#startIntervalMs;
+  }
+
+  get #hasPlace(): boolean {
+    return this.#inFlight < this.#database.limits.maxInFlight;
+  }
+
+  /** In a brief slowdown of the database, the number of batches in flight must not reach the maximum. */
+  get #startIntervalMs(): number {
+    return Math.max(START_INTERVAL_MS, this.#inFlightMs / this.#database.limits.maxInFlight);
   }
 
   async #run(plants: readonly PendingPlant[]): Promise<void> {
-    const { startInsert, clock } = this.#options;
-    this.#startedAt = clock.now();
+    const startedAt = this.#clock.now();
+    this.#startedAt = startedAt;
     this.#inFlight += 1;
     this.#plantsInFlight += plants.length;
-    await new Promise<void>((stepAside) => startInsert(plants, stepAside));
-    this.#inFlight -= 1;
-    this.#plantsInFlight -= plants.length;
+    let isAside = false;
+    const leave = () => {
+      this.#inFlightMs = this.#clock.now() - startedAt;
+      this.#inFlight -= 1;
+      this.#plantsInFlight -= plants.length;
+    };
+    await this.#store(plants, () => {
+      if (isAside || this.#aside >= this.#database.limits.maxAside) return;
+      isAside = true;
+      this.#aside += 1;
+      leave();
+      this.#start();
+    });
+    if (isAside) this.#aside -= 1;
+    else leave();
     this.#start();
   }
 
   #take(): readonly PendingPlant[] {
-    const maxPlants = this.#options.maxPlants();
+    const { maxTogether } = this.#database;
     let count = 0;
     let bytes = 0;
     for (const { call } of this.#plants) {
       bytes += call.size;
-      if (count > 0 && (count >= maxPlants || bytes > MAX_BYTES)) break;
+      if (count > 0 && (count >= maxTogether || bytes > MAX_BYTES)) break;
       count += 1;
     }
     return this.#plants.splice(0, count);

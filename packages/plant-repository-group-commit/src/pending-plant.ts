@@ -2,12 +2,9 @@ import {
   type NewPlant,
   OutcomeUnknownError,
   type Plant,
-  PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
 import type { Batch } from './batch.js';
-import { meaningOf, type PlantFinding } from './finding.js';
-import type { BatchedPlant } from './plant-database.js';
 
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
@@ -33,17 +30,13 @@ interface Call {
   readonly settled: (error?: Error) => void;
 }
 
-/**
- * A plant whose `add` has no outcome yet. Each method reports one fact about the plant. The first decisive fact settles it;
- * later ones change nothing.
- */
-export class PendingPlant implements BatchedPlant {
+/** A plant whose `add` has no outcome yet. The first outcome counts; later ones change nothing. */
+export class PendingPlant {
   readonly plant: NewPlant;
   readonly call: Call;
-  /** The latest batch that it is in; `undefined` while it waits for one. */
+  /** `undefined` while it waits in the queue. */
   #batch: Batch | undefined;
   #isSettled = false;
-  #cause: unknown;
 
   constructor(plant: NewPlant, call: Call) {
     this.plant = plant;
@@ -54,13 +47,9 @@ export class PendingPlant implements BatchedPlant {
     return this.#isSettled;
   }
 
-  /** Why the latest attempt to insert it did not settle it. */
+  /** Why the latest attempt to insert it has not settled it. */
   get cause(): unknown {
-    return this.#cause;
-  }
-
-  get isPossiblyWritten(): boolean {
-    return this.#batch?.isPossiblyWritten ?? false;
+    return this.#batch?.cause;
   }
 
   /** It has left the queue, in this batch. */
@@ -68,37 +57,20 @@ export class PendingPlant implements BatchedPlant {
     this.#batch = batch;
   }
 
-  /** An attempt to insert it has ended. */
-  endInsert(found: PlantFinding, cause: unknown): void {
-    this.#cause = cause;
-    const { written } = meaningOf(found);
-    if (written === 'yes') this.#settle();
-    if (written === 'taken') {
-      this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
-    }
-    // Another attempt may have written it, before the database had the rule that refuses it.
-    if (typeof found !== 'object' || this.isPossiblyWritten) return;
-    const message = `the database refuses a plant that the service accepts (${found.code})`;
-    this.#settle(new Error(message));
-  }
-
-  /** It has no outcome yet, because of this. */
-  recordCause(cause: unknown): void {
-    this.#cause = cause;
-  }
-
-  /** Its time limit has passed, or trying again would not help. */
-  giveUp(message: string, cause: unknown): void {
-    this.#settle(
-      this.isPossiblyWritten
-        ? new OutcomeUnknownError('the outcome was not known in time', { cause })
-        : new StoreUnavailableError(message, { cause }),
-    );
-  }
-
-  #settle(error?: Error): void {
+  /** @param error Without one, the plant is stored. */
+  settle(error?: Error): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.call.settled(error);
+  }
+
+  /** Its time limit has passed, or trying again would not help. */
+  giveUp(cause: unknown, why?: string): void {
+    const notStored = 'the plant was not stored';
+    this.settle(
+      this.#batch?.isPossiblyWritten
+        ? new OutcomeUnknownError('the outcome was not known in time', { cause })
+        : new StoreUnavailableError(why ? `${notStored}: ${why}` : notStored, { cause }),
+    );
   }
 }

@@ -1,20 +1,13 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
 import type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 
-/** A plant of a batch. */
-export interface BatchedPlant {
-  readonly plant: NewPlant;
-  /** Whether its outcome is known, or no caller waits for it. */
-  readonly isSettled: boolean;
-}
-
 /** What {@link PlantInsert.send} is asked to insert. */
 export interface InsertRequest {
   /**
    * Returns the plants to insert: the same in every attempt, in the same order, from the first call on. There may be none. Call it
    * immediately before any part of the insert is sent: from then on, each plant may be written.
    */
-  take(): readonly BatchedPlant[];
+  take(): readonly NewPlant[];
   /** Milliseconds after which a server may end the insert. */
   readonly timeLimitMs: number;
 }

@@ -59,7 +59,7 @@ describe('A group commit repository', () => {
       const stored: string[] = [];
       open({
         async send(batch) {
-          stored.push(...batch.take().map(({ plant: { name } }) => name));
+          stored.push(...batch.take().map(({ name }) => name));
           return { findings: 'stored' };
         },
         close,

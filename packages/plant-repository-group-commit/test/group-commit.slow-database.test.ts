@@ -1,8 +1,8 @@
-import { OutcomeUnknownError } from '@plant-store/domain';
+import { type NewPlant, OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { PlantFinding } from '../src/finding.js';
 import type { GroupCommit, GroupCommitOptions } from '../src/group-commit.js';
-import type { BatchedPlant, PlantDatabase } from '../src/plant-database.js';
+import type { PlantDatabase } from '../src/plant-database.js';
 import {
   AVAILABLE,
   type FakeInsert,
@@ -29,7 +29,7 @@ class SlowDatabase extends FakePlantDatabase {
   maxOpen = 0;
   /** When inserts were sent all of whose plants had been written before. */
   readonly sentAgainAt: number[] = [];
-  readonly #written = new Set<BatchedPlant>();
+  readonly #written = new Set<NewPlant>();
   readonly #time: VirtualTime;
   #open = 0;
 
@@ -63,13 +63,13 @@ class SlowDatabase extends FakePlantDatabase {
   };
 
   /** The other shard writes what the router reports with a write concern error, and nothing else. */
-  #write(batched: BatchedPlant, hasLost: boolean): PlantFinding {
-    if (this.#isLost(batched)) return 'unknown';
-    this.#written.add(batched);
+  #write(plant: NewPlant, hasLost: boolean): PlantFinding {
+    if (this.#isLost(plant)) return 'unknown';
+    this.#written.add(plant);
     return hasLost && this.lostShard === 'merged' ? 'unknown' : 'stored';
   }
 
-  #isLost({ plant: { id } }: BatchedPlant): boolean {
+  #isLost({ id }: NewPlant): boolean {
     return this.lostShard !== undefined && id % 2n !== 0n;
   }
 }

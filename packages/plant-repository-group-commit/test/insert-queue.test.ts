@@ -18,22 +18,17 @@ describe('An insert queue', () => {
   it('forgets a plant that has expired while the maximum number of inserts is in flight', async () => {
     const inserts: (readonly PendingPlant[])[] = [];
     const release: (() => void)[] = [];
-    const queue = new InsertQueue({
-      maxInFlight: 1,
-      startIntervalMs: () => 100,
-      maxPlants: () => 1_000,
-      startInsert(plants, stepAside) {
-        inserts.push(plants);
-        release.push(stepAside);
-      },
-      clock: new VirtualTime(),
+    const database = { limits: { maxInFlight: 1, maxAside: 0 }, maxTogether: 1_000 };
+    const queue = new InsertQueue(database, new VirtualTime(), (plants) => {
+      inserts.push(plants);
+      return new Promise((resolve) => release.push(resolve));
     });
     const [sent, expired, waiting] = [pending(1n), pending(2n), pending(3n)] as const;
     queue.push(sent);
     await nextTurn();
     queue.push(expired);
     queue.push(waiting);
-    expired.giveUp('its time has passed', undefined);
+    expired.giveUp('its time has passed');
     release[0]?.();
     await nextTurn();
     expect(inserts).to.deep.equal([[sent], [waiting]]);

@@ -86,7 +86,7 @@ function documentsOf(request: InsertRequest): Document[] {
   const plants = request.take();
   if (plants.length === 0) throw new Error('the caller no longer waits');
   // The driver stores a `bigint` as int64.
-  return plants.map(({ plant: { id, ...fields } }) => ({ _id: id, ...fields }));
+  return plants.map(({ id, ...fields }) => ({ _id: id, ...fields }));
 }
 
 /** Returns what the server's reply to an unordered insert means for each of its `size` documents. */

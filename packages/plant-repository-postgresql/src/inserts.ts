@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { NewPlant } from '@plant-store/domain';
 import type {
-  BatchedPlant,
   InsertRequest,
   InsertResult,
   PlantFinding,
@@ -38,8 +38,8 @@ export class Inserts {
   /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
   new(): PlantInsert {
     const marks: string[] = [];
-    const rowsOf = (plants: readonly BatchedPlant[]) =>
-      plants.map(({ plant }, at): MarkedPlant => {
+    const rowsOf = (plants: readonly NewPlant[]) =>
+      plants.map((plant, at): MarkedPlant => {
         marks[at] ??= randomUUID();
         return { plant, mark: marks[at] };
       });
@@ -52,7 +52,7 @@ export class Inserts {
 
   async #send(
     request: InsertRequest,
-    rowsOf: (plants: readonly BatchedPlant[]) => readonly MarkedPlant[],
+    rowsOf: (plants: readonly NewPlant[]) => readonly MarkedPlant[],
     lost: AbortSignal,
   ): Promise<InsertResult> {
     const insert = (client: PlantClient) => this.#insert(client, rowsOf(request.take()));

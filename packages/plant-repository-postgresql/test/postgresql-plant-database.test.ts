@@ -12,10 +12,7 @@ import { describeOnPostgresql, startServer } from './support/describe-on-postgre
 
 /** Plants with the ids 0, 1, and so on. */
 function batch(...fields: readonly Partial<NewPlantFields>[]) {
-  const plants = fields.map((it, at) => ({
-    plant: newPlant({ id: BigInt(at), name: 'Monstera', ...it }),
-    isSettled: false,
-  }));
+  const plants = fields.map((it, at) => newPlant({ id: BigInt(at), name: 'Monstera', ...it }));
   return { take: () => plants, timeLimitMs: 60_000 };
 }
 

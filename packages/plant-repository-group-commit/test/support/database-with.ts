@@ -85,7 +85,7 @@ function fakeInsert(batch: InsertRequest) {
   const { promise: result, resolve, reject } = unsettled<InsertResult>();
   return {
     plants,
-    ids: plants.map(({ plant }): bigint => plant.id),
+    ids: plants.map(({ id }): bigint => id),
     timeLimitMs: batch.timeLimitMs,
     result,
     /** Ends it with a reply. By default, all plants are stored. */

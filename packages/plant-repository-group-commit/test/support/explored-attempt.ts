@@ -1,5 +1,6 @@
+import type { NewPlant } from '@plant-store/domain';
 import { meaningOf, type PlantFinding } from '../../src/finding.js';
-import type { BatchedPlant, InsertRequest, InsertResult } from '../../src/plant-database.js';
+import type { InsertRequest, InsertResult } from '../../src/plant-database.js';
 import { unsettled } from './database-with.js';
 import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
 
@@ -46,7 +47,7 @@ export class ExploredAttempt {
   readonly #batch: InsertRequest;
   #step: 'waits' | 'is sent' | 'has arrived' = 'waits';
   #isLate = false;
-  #plants: readonly BatchedPlant[] = [];
+  #plants: readonly NewPlant[] = [];
   /** What the server has done with each plant, and what it knows of their ids. */
   #findings: readonly PlantFinding[] = [];
   #holders: readonly Logged[] = [];
@@ -69,14 +70,14 @@ export class ExploredAttempt {
 
   /** Whether a plant of this name was sent with it, and for all that the instance knows, the batch may be written. */
   mayHaveWritten(name: string): boolean {
-    const isIncluded = this.#plants.some(({ plant }) => plant.name === name);
+    const isIncluded = this.#plants.some((it) => it.name === name);
     const known = this.#plants.map((_, at) => this.#known[at] ?? 'unknown');
     return isIncluded && known.some((it) => meaningOf(it).written === 'unknown');
   }
 
   /** Whether the instance was told that a rule refuses the plant of this name. */
   hasRefused(name: string): boolean {
-    return this.#plants.some((it, at) => it.plant.name === name && this.#known[at] === REFUSAL);
+    return this.#plants.some((it, at) => it.name === name && this.#known[at] === REFUSAL);
   }
 
   /** What was sent arrives, although nobody waits for it. */
@@ -118,7 +119,7 @@ export class ExploredAttempt {
   }
 
   #faultsOnArrival(): Happening[] {
-    const names = this.#plants.map(({ plant }) => plant.name);
+    const names = this.#plants.map((it) => it.name);
     const all = (finding: 'unusable' | 'not now') =>
       this.#event(`is ${finding}`, () => this.#arrived(names.map(() => finding)));
     const refused = names.map((name) =>
@@ -159,7 +160,7 @@ export class ExploredAttempt {
   #arrive(missing: readonly string[] = [], why: 'unknown' | 'not now' = 'unknown'): void {
     const { server, insert, isRepeatable } = this.call;
     const holders: Logged[] = [];
-    const findings = this.#plants.map(({ plant }): PlantFinding => {
+    const findings = this.#plants.map((plant): PlantFinding => {
       if (missing.includes(plant.name)) return why;
       const holder = server.find(plant.id);
       const isOwn = holder?.origin === insert && holder.name === plant.name && isRepeatable;

@@ -1,11 +1,8 @@
 import { Batch } from '../../src/batch.js';
 import type { PlantFinding } from '../../src/finding.js';
-import { GroupCommit } from '../../src/group-commit.js';
-import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
 
-const prototypes = [PendingPlant, Batch, InsertQueue, GroupCommit].map((it) => it.prototype);
-const { endInsert } = PendingPlant.prototype;
+const prototypes = [PendingPlant, Batch].map((it) => it.prototype);
 const { begin, end } = Batch.prototype;
 const REFUSAL = { finding: 'plant refused', code: 1, reason: 'a bug' } as const;
 
@@ -15,24 +12,27 @@ const replaced =
   () =>
     void Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(by));
 
-/** One finding is mistaken for another. */
-const mistaken = (finding: PlantFinding, other: PlantFinding) =>
+/** The findings about the plants of a batch are others. */
+const misread = (mistake: (findings: readonly PlantFinding[]) => readonly PlantFinding[]) =>
   replaced(Batch, {
     end({ findings, error }) {
-      const mistake = (it: PlantFinding) => (it === finding ? other : it);
       const all = typeof findings === 'string' ? this.plants.map(() => findings) : findings;
-      return end.call(this, { findings: all.map(mistake), error });
+      end.call(this, { findings: mistake(all), error });
     },
   });
+
+/** One finding is mistaken for another. */
+const mistaken = (finding: PlantFinding, other: PlantFinding) =>
+  misread((findings) => findings.map((it) => (it === finding ? other : it)));
 
 /** Errors in the real classes, by the world that notices them. One that only costs inserts would change no outcome. */
 export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
   'one plant': {
     'a sent batch counts as unwritten': replaced(Batch, { isPossiblyWritten: false }),
     'an attempt is counted twice': replaced(Batch, {
-      begin() {
-        begin.call(this);
-        begin.call(this);
+      begin(insert) {
+        begin.call(this, insert);
+        return begin.call(this, insert);
       },
     }),
     'an unknown result counts as not written': mistaken('unknown', 'not now'),
@@ -40,31 +40,40 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'stored counts as taken': mistaken('stored', 'taken'),
     'an unusable database counts as a refused plant': mistaken('unusable', REFUSAL),
     'a batch always counts as possibly written': replaced(Batch, { isPossiblyWritten: true }),
-    'a refusal counts although an earlier attempt may have written the plant': replaced(
-      PendingPlant,
-      { isPossiblyWritten: false },
-    ),
+    'a refusal counts although an earlier attempt may have written the plant': replaced(Batch, {
+      end(result) {
+        const [found] = result.findings;
+        if (typeof found === 'object')
+          for (const it of this.plants) it.settle(new Error('refused'));
+        end.call(this, result);
+      },
+    }),
+    'an attempt sends the plants of the next insert': replaced(Batch, {
+      begin() {
+        return begin.call(this, this.insert);
+      },
+    }),
     'a plant does not expire': replaced(PendingPlant, { giveUp() {} }),
-    'a batch that was not sent is forgotten': replaced(InsertQueue, { pushFront() {} }),
+    'a batch that could not be sent is forgotten': () => {
+      const forgotten = new WeakSet<Batch>();
+      replaced(Batch, {
+        begin(insert) {
+          return forgotten.has(this) ? [] : begin.call(this, insert);
+        },
+        endUnsent() {
+          forgotten.add(this);
+        },
+      })();
+    },
   },
   'two plants with one id in a batch': {
     'taken counts as stored': mistaken('taken', 'stored'),
   },
   'different ids in a batch': {
-    'plants get the outcomes of others': replaced(Batch, {
-      end({ findings, error }) {
-        const swapped = typeof findings === 'string' ? findings : findings.toReversed();
-        return end.call(this, { findings: swapped, error });
-      },
-    }),
-    'the outcome of one plant counts for all': replaced(Batch, {
-      end(result) {
-        const found = end.call(this, result);
-        const [first] = found;
-        if (first) for (const [plant] of found) endInsert.call(plant, first[1], result.error);
-        return found;
-      },
-    }),
+    'plants get the outcomes of others': misread((findings) => findings.toReversed()),
+    'the outcome of one plant counts for all': misread((findings) =>
+      findings.map((_, __, [first]) => first ?? 'unknown'),
+    ),
   },
   'another program that stores the id, and a short time limit': {
     'not written counts as unknown': mistaken('not now', 'unknown'),
