@@ -1,7 +1,7 @@
 /**
- * Returns rows, of which the first has the titles, as a Markdown table that is readable even as plain text.
+ * Returns rows as a Markdown table that is readable even as plain text. The first row has the titles.
  *
- * @param texts How many columns begin at the left. The others end at the right.
+ * @param texts How many of the first columns are aligned to the left. The others are aligned to the right.
  */
 export function markdownTable(rows: readonly (readonly string[])[], texts = 1): string {
   const widths = (rows[0] ?? []).map((_, column) =>

@@ -43,7 +43,7 @@ export function cpuTimeUs(pid: number): number {
 /** The script of wrk stops it after the last create. */
 const LONG_ENOUGH = '10m';
 
-/** Sends so many creates with random ids, each connection one after the other. */
+/** Sends this many creates with random ids, one after the other on each connection. */
 export async function load(
   { url, token, pid }: RunningSubject,
   databases: readonly number[],

@@ -76,7 +76,7 @@ export class Clients {
   }
 }
 
-/** Returns what a response reports: the plant is stored, or nothing is, or an error number that means an unknown outcome. */
+/** Returns what a response reports: that the plant is stored, that nothing is, or that the outcome is unknown. */
 export function reportedBy(status: number, body: { readonly error?: unknown }): Reported {
   if (status === 200) return 'stored';
   return body.error === failures.OUTCOME_UNKNOWN.error ? 'unknown' : 'failed';

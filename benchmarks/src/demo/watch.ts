@@ -1,6 +1,6 @@
 import type { Create } from './clients.js';
 
-/** What one who watches sees of a subject. */
+/** What is shown of a subject. */
 export interface Watched {
   readonly name: string;
   readonly creates: readonly Create[];

@@ -6,7 +6,7 @@ import type { Column } from './columns.js';
 /** How long the primary is killed, and how long it is frozen: longer than an election and a deadline. */
 const SECONDS = 18;
 
-/** Runs the demo so many times. Resolves with the sums. */
+/** Runs the demo this many times. Resolves with the sums. */
 export async function measureFaults(rounds: number, watch: () => Watch): Promise<Column[]> {
   const runs: Figures[][] = [];
   for (let round = 0; round < rounds; round += 1)

@@ -8,7 +8,7 @@ import { linesIn } from './lines.js';
 import { measureThroughput } from './throughput.js';
 
 export interface LadderOptions {
-  /** Of {@link PARTS}. */
+  /** Some of {@link PARTS}. */
   readonly parts: readonly string[];
   readonly rounds: number;
   /** The creates in each measured window; a tenth of them with one connection. */

@@ -4,7 +4,7 @@ import { mongodbStore } from '../bench/stores.js';
 import { PLAIN, rungs } from '../rungs/rungs.js';
 import type { Column } from './columns.js';
 
-/** With so many connections, CPU time is compared. */
+/** The number of connections at which CPU time is compared. */
 const BUSY = 50;
 
 /** Measures all rungs on one replica set of one member. Resolves with ratios to the plain rung. */

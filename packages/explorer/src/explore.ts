@@ -15,7 +15,7 @@ export interface World {
   usual(): Event | undefined;
   /** Returns what may happen next instead: faults, and other orders. Equal worlds return the same events, in the same order. */
   surprises(): readonly Event[];
-  /** A text that two worlds share only when the same can happen in both. It is continued once. */
+  /** A text that two worlds share only when the same can happen in both. Only the first of them is continued. */
   readonly state: string;
   /** The broken promise, such as `Ada has the seat, but her response was that she has not`; `undefined` if none is broken. */
   readonly violation: string | undefined;
@@ -49,7 +49,7 @@ interface Walk {
 const MAX_EVENTS = 500;
 
 /**
- * Tries every history of a world with at most so many surprises. Stops at the fewest surprises that lead to a violation,
+ * Tries every history of a world with at most this many surprises. Stops at the fewest surprises that lead to a violation,
  * and shows the shortest of these histories.
  *
  * @param open Returns a new world, before its first event.

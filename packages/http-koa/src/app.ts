@@ -18,7 +18,6 @@ import type { HttpObserver } from './request/http-observer.js';
 import { observe } from './request/observe.js';
 import { allow, pathNotFound, respondToFailures } from './request/respond-to-failures.js';
 
-/** The use case and observer that an application needs. */
 export interface AppDependencies {
   readonly createPlant: CreatePlant;
   /** Called with the client of each create before its body is read; use it to limit requests per client. None by default. */

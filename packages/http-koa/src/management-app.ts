@@ -6,7 +6,6 @@ import type { HttpObserver } from './request/http-observer.js';
 import { observe } from './request/observe.js';
 import { allow, pathNotFound, respondToFailures } from './request/respond-to-failures.js';
 
-/** The health check, the metrics and the observer of the management listener. */
 export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly observer: Pick<HttpObserver, 'failed'>;

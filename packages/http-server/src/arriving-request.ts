@@ -19,7 +19,7 @@ export class ArrivingRequest extends IncomingMessage {
 
   /**
    * Joins small chunks. Undocumented: Node.js's parser calls this with each chunk of the body, and with `null` after the last,
-   * and stops reading when it returns false. Without it, a body in chunks of one byte takes 500 times its size.
+   * and stops reading when it returns false. Without it, a body in chunks of one byte takes hundreds of times its size.
    */
   override push(chunk: Buffer | null): boolean {
     if (chunk !== null && chunk.length < SMALL_CHUNK) return this.#join(chunk);

@@ -11,13 +11,16 @@ export function requestsUpgrade({ headers }: IncomingMessage): boolean {
   return UPGRADE.test(connection) || UPGRADE.test(`${proxyConnection}`);
 }
 
-/** The maximum number of headers in a request. Node.js's limit of 16 KiB ignores separators, so short headers could use many times as much. */
+/**
+ * The maximum number of headers in a request. Node.js's limit of 16 KiB ignores separators, so short headers could take many
+ * times as much memory.
+ */
 export const MAX_HEADERS = 1000;
 
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
-/** A fragment, or a URL that is not HTTP or has no host. */
+/** A target that is refused: it has a fragment, or is a URL that is not HTTP or has no host. */
 const TARGET = /^[^?]*#|^(?!https?:\/\/[^/])[a-z]+:/i;
 
 /** RFC 9110 section 10.1.1: the only expectation. */

@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { ArrivingRequest } from './arriving-request.js';
 import { hasUnreadBody } from './http-rules.js';
 
-/** After a response, the server waits this long for the rest of its request, of which it reads this many bytes at most. */
+/** How long the server waits for the rest of a request after its response, and how many bytes of it are read. */
 const LINGER_MS = 500;
 const LINGER_BYTES = 65_536;
 

@@ -28,7 +28,7 @@ const CODES: ReadonlyMap<string, RequestErrorCode> = new Map([
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
 
-/** Returns the error for one of Node.js's. Its parser's have a reason, which names the broken rule but repeats nothing. */
+/** Returns the error for one of Node.js. Those of its parser have a reason, which names the broken rule and quotes nothing. */
 export function requestErrorOf(
   cause: NodeJS.ErrnoException & { readonly reason?: string },
 ): RequestError {

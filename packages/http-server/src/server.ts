@@ -111,7 +111,7 @@ export function createServer(
     .on('checkContinue', serve)
     .on('checkExpectation', serve)
     .on('clientError', (error, socket) => {
-      // Node.js passes no request, so there is one of which only the socket is known.
+      // Node.js passes only the socket, so this request has nothing else.
       const request = new ArrivingRequest(socket as Socket);
       const refused = (failure: RequestError) => textOf(refuse(failure, request));
       void connections.get(request.socket)?.fail(error, refused);
@@ -124,7 +124,7 @@ export function createServer(
   });
 }
 
-/** Reads none of these until this turn of the event loop is over. */
+/** Stops reading from these sockets until this turn of the event loop is over. */
 function pauseForThisTurn(sockets: Iterable<Socket>): void {
   const reading = [...sockets].filter((it) => !it.isPaused() && !it.destroyed);
   for (const socket of reading) socket.pause();

@@ -34,7 +34,7 @@ export class JsonNumber {
 
 const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** 10^19 is outside of int64, so no id has more digits than this before its decimal point. */
+/** 10^19 is outside int64, so no id has more digits than this before its decimal point. */
 const MAX_DIGITS = 19;
 
 /** The regular expression `/0+$/` would take quadratic time for a long row of zeros before another digit. */

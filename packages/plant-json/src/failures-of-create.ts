@@ -1,4 +1,4 @@
-/** The error number of a failure, stable across releases and for programs, and its message, for people. */
+/** The error number of a failure, for programs and stable across releases, and its message, for people. */
 export interface CreateFailure {
   readonly error: number;
   /** The message, without values of the request. */

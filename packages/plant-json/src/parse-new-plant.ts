@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from './exact-json.js';
 import { failuresOfCreate } from './failures-of-create.js';
 
-/** Returns the kind of a JSON value, which a message may show, unlike the value. */
+/** Returns the kind of a JSON value, which messages show instead of the value. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (value instanceof JsonNumber) return 'a number';

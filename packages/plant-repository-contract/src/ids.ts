@@ -42,7 +42,7 @@ export const ids = {
         expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
         await store.expectStored([isFree ? it.plant : first]);
       }
-      // A store may refuse some of so many, but it loses none.
+      // A store may refuse some of them, but loses none.
       const reports = await store.reportAll(plants(1_000, 1_000n));
       for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
       const stored = plantsOf(reports, ['stored']);

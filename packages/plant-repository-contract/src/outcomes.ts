@@ -28,7 +28,7 @@ const MAX_LOST = 20;
 /** Long enough to find that an id is taken, and too short to try again after a server was killed and started. */
 const RACE_LIMIT_MS = 299.73;
 
-/** Pairs of ids of which a double has only one. The plant of the first is stored before the other. */
+/** Pairs of ids that are equal as doubles. The plant of the first is stored before the other. */
 const NEIGHBOURS = [
   [2n ** 53n, 2n ** 53n + 1n],
   [-(2n ** 53n) - 1n, -(2n ** 53n)],

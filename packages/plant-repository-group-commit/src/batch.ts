@@ -65,7 +65,7 @@ export class Batch {
     return this.#cause;
   }
 
-  /** By the clock. */
+  /** When its last caller stops waiting, by the clock. */
   get deadline(): number {
     return Math.max(...this.#plants.map(({ call }) => call.deadline));
   }

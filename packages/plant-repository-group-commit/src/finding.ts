@@ -6,7 +6,7 @@ interface Meaning {
   readonly needsAdministrator?: true;
   /** What operators read about the database when a check finds this; the message of the cause if absent. */
   readonly database?: string;
-  /** Whether plants are stored nevertheless. Only checks and look-ups find such a thing. */
+  /** Whether plants are stored nevertheless. Only checks and look-ups find this. */
   readonly accepts?: true;
 }
 

@@ -44,7 +44,7 @@ export interface PlantInsert {
    */
   send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult>;
 
-  /** Called when it is no longer sent. */
+  /** Called when it will not be sent again. */
   end(): void;
 }
 

@@ -18,7 +18,7 @@ export type StoreEvent =
       readonly plants: number;
       /** Milliseconds from starting the insert until it was acknowledged or abandoned. */
       readonly durationMs: number;
-      /** Why plants of it were not stored, or may not be; `undefined` without such a plant. */
+      /** Why some of the plants were not stored, or may not be; `undefined` if all were. */
       readonly failure?: unknown;
     }
   | {

@@ -23,7 +23,7 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   readonly #plants: Map<bigint, NewPlant>;
   #closed = false;
 
-  /** @param plants The plants by id. */
+  /** @param plants Keeps the plants by id. Repositories that share it work on the same plants. */
   constructor(plants = new Map<bigint, NewPlant>()) {
     this.#plants = plants;
   }

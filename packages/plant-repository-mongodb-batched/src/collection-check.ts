@@ -44,7 +44,7 @@ export class CollectionCheck {
     await this.#expectWritable(permits, signal);
   }
 
-  /** Rejects without the collection: an empty page would mean that no plant is left. Needs only permission to read it. */
+  /** Rejects if there is no collection: an empty page would mean that no plant is left. Needs only permission to read it. */
   async expectCollection(signal: AbortSignal): Promise<void> {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
     const name = `${this.#db.databaseName}.${this.#options.collection}`;

@@ -65,7 +65,7 @@ function toPlant(document: Document): Required<NewPlantFields> {
   );
 }
 
-/** Another program may have stored an id in another numeric type: for MongoDB, equal numbers are the same id. */
+/** Returns the id of a document, in any numeric type: for MongoDB, equal numbers are the same id, whoever stored them. */
 export function idOf(_id: unknown): bigint | undefined {
   if (_id instanceof Long) return _id.toBigInt();
   if (_id instanceof Decimal128) return wholeNumber(_id.toString());

@@ -13,7 +13,7 @@ import { explain } from './mongo-error.js';
 import { readPage } from './mongo-page.js';
 import { NumberedInsert } from './numbered-insert.js';
 
-/** For the inserts of both limits, second attempts, two pages and two checks. */
+/** Enough for the inserts of both limits, their second attempts, two pages and two checks. */
 const MAX_POOL_SIZE = 104;
 
 const STANDALONE =
@@ -23,7 +23,7 @@ const ROUTERS: readonly ServerType[] = ['Mongos', 'LoadBalancer'];
 
 const isKnown = (type: ServerType) => !['Unknown', 'PossiblePrimary'].includes(type);
 
-/** In one insert. */
+/** The maximum number of plants in one insert. */
 const MAX_TOGETHER = 1_000;
 
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */

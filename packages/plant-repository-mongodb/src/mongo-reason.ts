@@ -49,7 +49,7 @@ export const isUnauthorized = (error: unknown) =>
 export const isHandshake = (error: unknown) =>
   error instanceof MongoError && error.hasErrorLabel('HandshakeError');
 
-/** Returns the reason of an error, for administrators: of a reply only its number, because its text may quote a plant. */
+/** Returns why a command failed, for administrators. Of a reply, it shows only the number: the text may quote a plant. */
 export function reasonOf(error: unknown, client: MongoClient): string {
   if (error instanceof MongoServerError && !isHandshake(error)) {
     const { code, codeName } = error;

@@ -51,7 +51,7 @@ export class ConnectionPool {
         reject(signal.reason);
         if (isWorking) aborted();
       };
-      // A single listener: each one costs every insert CPU time.
+      // A single listener, because each costs CPU time in every insert.
       signal.addEventListener('abort', stop);
       const begin = (client: PlantClient) => {
         signal.throwIfAborted();

@@ -16,12 +16,12 @@ export class ExaminedTable {
     this.#user = user;
   }
 
-  /** For the columns that were found. */
+  /** The statements for the columns that were found. */
   get statements() {
     return this.#statements;
   }
 
-  /** Waits for no lock. Rejects if the table cannot keep plants. Resolves with whether a standby was read. */
+  /** Resolves with whether a standby was read. Rejects if the table cannot keep plants. Waits for no lock. */
   async examine(client: PlantClient): Promise<boolean> {
     const { rows } = await client.query<TableState>(EXAMINE).catch((error: unknown) => {
       throw withServerText(error);

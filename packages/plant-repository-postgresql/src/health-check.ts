@@ -50,7 +50,7 @@ export class HealthCheck {
       if (command) this.#warnings.report(error.message, command);
       throw error;
     } finally {
-      // Within the check, its own next statement would fail.
+      // Not before: the next statement of this check would fail.
       if (this.#hasLostReply()) await this.#connections.reset();
     }
   }

@@ -151,7 +151,7 @@ export class Inserts {
     return this.#lookUp(client, plants, rowCount);
   }
 
-  /** Looks up what became of plants, of which fewer were inserted. */
+  /** Looks up what became of plants when fewer were inserted. */
   async #lookUp(
     client: PlantClient,
     plants: readonly MarkedPlant[],

@@ -83,7 +83,7 @@ function expectEffect(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
   if (variable) refuse(`unset the unsupported ${variable}: sslmode=verify-full requires TLS`);
 }
 
-/** Replaces the parameters that ask for TLS, or the variable, by an `sslmode` that `pg` carries out. */
+/** Replaces the parameters that ask for TLS, or the variable, with an `sslmode` that `pg` carries out. */
 function setMode(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
   const [asking] = OF_TLS.filter((it) => given.has(it));
   const asked = given.get('sslmode') ?? (asking ? 'verify-full' : (env.PGSSLMODE ?? 'disable'));

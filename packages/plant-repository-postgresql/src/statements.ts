@@ -65,7 +65,7 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
   return {
     absent,
     columns,
-    /** Without arrays, which would take the server longer for a lone client. */
+    /** Without arrays, which take the server longer: a lone client would wait for them. */
     insertOne: insertOf(
       columns,
       columns.map((it, at) => `$${at + 1}::${COLUMNS[it]}`),

@@ -73,7 +73,7 @@ const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. R
   FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
   WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
 
-/** A column of the type `serial` has such a default. Without the permission, each insert fails. */
+/** The default of a `serial` column uses a sequence. Without the permission, each insert fails. */
 const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is missing. Grant it', pg_class.oid::regclass)
   FROM pg_attrdef JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid
     JOIN pg_class ON refclassid = 'pg_class'::regclass AND pg_class.oid = refobjid

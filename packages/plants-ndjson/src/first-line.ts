@@ -16,8 +16,8 @@ const KINDS: readonly (readonly [beginning: RegExp, kind: string])[] = [
 ];
 
 /**
- * Throws {@link NotNdjsonError} unless the first line of a file that is not blank is a JSON object. The rules for plants
- * are checked later, for each line; so is the limit, and a longer line has to begin like an object.
+ * Throws {@link NotNdjsonError} unless the first non-blank line of a file is a JSON object. The rules for plants and the limit
+ * are checked later, for each line, so a line beyond the limit only has to begin like an object.
  */
 export function expectObject({ bytes, exceedsLimit }: Line): void {
   const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');

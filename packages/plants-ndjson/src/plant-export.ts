@@ -21,7 +21,7 @@ export interface ExportedPage {
   readonly last: PlantId;
 }
 
-/** Two pages are in memory: one is read while the other is written. */
+/** The maximum number of plants on a page. Two pages are in memory: one is read while the other is written. */
 const PAGE = 10_000;
 
 /** Yields all plants as newline-delimited JSON, in id order. Rejects as `PlantPages.read` does. */
@@ -47,7 +47,7 @@ export async function* exportPages(options: PlantExportOptions): AsyncGenerator<
   }
 }
 
-/** Like `Promise.race` with the signal, which would keep every page in memory until the signal aborts. */
+/** Settles like the promise, or rejects when the signal aborts: until then, `Promise.race` would keep every page in memory. */
 function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);

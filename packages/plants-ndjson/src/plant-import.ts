@@ -22,8 +22,8 @@ export interface Reject extends CreateFailure {
 export interface PlantImportOptions {
   readonly creator: PlantCreator;
   /**
-   * Milliseconds to wait for the outcome of a line. A create keeps its mark throughout, so the outcome survives a pause
-   * of the database. The import ends if no plant is stored, or found to be taken, within this time.
+   * Milliseconds to wait for the outcome of a line. One create lasts as long, so its outcome survives a pause of the
+   * database. The import ends if no plant is stored, or found to be taken, within this time.
    */
   readonly timeLimitMs: number;
   /** The maximum length of a line in bytes, without its line feed. */
@@ -87,8 +87,8 @@ export class PlantImport {
   /**
    * Imports the input. Resolves with the number of its last line when each line is accounted for. May be called once.
    *
-   * Rejects with {@link NotNdjsonError} before anything is stored, if the first line that is not blank is not a JSON object,
-   * unless `fromLine` skips lines.
+   * Rejects with {@link NotNdjsonError} before anything is stored, if the first non-blank line is not a JSON object, unless
+   * `fromLine` skips lines.
    *
    * Rejects with the signal's reason or the error of the input, once each line that was read is accounted for. Rejects
    * with the error of `reject`, or `StoreUnavailableError` once creates in progress have settled.
@@ -152,7 +152,7 @@ export class PlantImport {
     return true;
   }
 
-  /** Retries a plant that is not stored, which needs no mark. Rejects as `PlantCreator.create` does. */
+  /** Creates a plant, again if it is known that it was not stored. Rejects as `PlantCreator.create` does. */
   async #store(plant: NewPlant): Promise<void> {
     const { creator, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
@@ -171,7 +171,7 @@ export class PlantImport {
     }
   }
 
-  /** An outage ends the import, unless other lines have settled since this one was read, as with one lost shard. */
+  /** Reports a line. An outage ends the import instead, unless other lines have settled meanwhile, as with one lost shard. */
   async #reject(
     { number, bytes, exceedsLimit }: Line,
     cause: unknown,
@@ -194,7 +194,7 @@ export class PlantImport {
   }
 }
 
-/** Returns the line without a byte order mark at the beginning of the file. */
+/** Returns the bytes of a line, without a byte order mark at the beginning of the file. */
 function textOf({ number, bytes }: Line): Buffer {
   const isMarked = number === 1 && bytes.indexOf(BYTE_ORDER_MARK) === 0;
   return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;

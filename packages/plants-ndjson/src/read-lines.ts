@@ -9,8 +9,8 @@ export interface Line {
 const LINE_FEED = 0x0a;
 
 /**
- * Yields lines that end with LF or with the input; one that exceeds the limit, as soon as it does. The CR of a CRLF
- * belongs to its line. Keeps at most one line of the maximum length in memory.
+ * Yields the lines of the input, each without its LF; one that exceeds the limit, as soon as it does. The CR of a CRLF belongs
+ * to its line. Keeps at most one line of the maximum length in memory.
  *
  * @param limit The maximum length of a line in bytes, without its line feed.
  */

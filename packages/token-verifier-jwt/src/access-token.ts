@@ -86,7 +86,10 @@ function nameOf(claims: JWTPayload, nameClaim: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
 }
 
-/** `scope` comes from RFC 8693, section 4.2. Okta and Entra send `scp`, Entra `roles`, Auth0 and WorkOS `permissions`. */
+/**
+ * Returns what a token grants: in `scope` (RFC 8693, section 4.2), `scp` (Okta, Entra), `roles` (Entra) or `permissions`
+ * (Auth0, WorkOS).
+ */
 function grantsOf({ scope, scp, roles, permissions }: JWTPayload): unknown[] {
   return [scope, scp, roles, permissions].flatMap((granted) =>
     typeof granted === 'string' ? granted.split(' ') : Array.isArray(granted) ? granted : [],

@@ -49,7 +49,7 @@ export function keysOf(
   };
 }
 
-/** By OpenID Connect Discovery 1.0 (section 4), then by RFC 8414 (section 3). */
+/** Finds the URL of the keys by OpenID Connect Discovery 1.0 (section 4), then by RFC 8414 (section 3). */
 async function findJwksUrl(issuer: string, get: (url: URL) => Promise<unknown>): Promise<URL> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -79,7 +79,7 @@ function jwksUrlOf(metadata: unknown, issuer: string, source: URL): URL {
   return url;
 }
 
-/** Skips unusable keys (RFC 7517, section 5). An issuer without a key cannot have issued a token. */
+/** Resolves with the usable keys (RFC 7517, section 5). Rejects if there is none: no token could be verified. */
 async function usableKeys(document: unknown, algorithms: readonly string[], source: URL) {
   const { keys } = { ...(document as { keys?: unknown } | null) };
   const uses = [keys].flat().flatMap((jwk) => algorithms.map((alg) => usable(jwk as JWK, alg)));

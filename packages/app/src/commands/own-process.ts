@@ -71,7 +71,7 @@ export function readerOf(path: string): Readable {
   return isPipe ? new Socket({ fd, readable: true }) : createReadStream(path, { fd });
 }
 
-/** Texts shorter than this are written synchronously: an import that rejects many lines would take several times as long. */
+/** Shorter texts are written synchronously: otherwise, an import that rejects many lines would take several times as long. */
 const LONG = 2 ** 16;
 
 /** Returns a function that resolves when all is written: `process.stdout` loses the rest of a write to a full disk. */

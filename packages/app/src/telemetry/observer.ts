@@ -89,7 +89,7 @@ function withoutPort(address = ''): string {
   return address.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
 }
 
-/** The errors that `failed` receives, too: they are logged on a line of their own, with their cause. */
+/** The errors that `failed` receives as well: they are logged on a line of their own, with their cause. */
 const OURS = new Set(
   Object.values(failures)
     .filter((it) => it.ours)

@@ -49,7 +49,7 @@ const EMPTY = Buffer.alloc(0);
 /** RFC 9110 section 8.3.1: with any parameters. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 
-/** Not compressed, said in any case, perhaps by each of several proxies. */
+/** Not compressed, in any case of letters, perhaps stated by each of several proxies. */
 const IDENTITY = /^identity(?:[ \t]*,[ \t]*identity)*$/i;
 
 type Checked = Pick<Context, 'req' | 'writable'>;
@@ -78,7 +78,7 @@ function checkBody({ req, writable }: Checked, limit: number): void {
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
-/** Returns the bytes that a host has kept of a body it has read: Google Cloud Functions and Firebase cannot be told not to. */
+/** Returns the bytes of a body that a host has already read, as Google Cloud Functions and Firebase always do. */
 function keptBytes({ rawBody }: IncomingMessage & { rawBody?: unknown }): Buffer | undefined {
   return Buffer.isBuffer(rawBody) ? rawBody : undefined;
 }

@@ -17,7 +17,7 @@ export interface DescriptionOptions {
   readonly publicUrl?: string | undefined;
   /** The address on this machine, which `{base_url}` has until it is filled in. `http://127.0.0.1:3000` by default. */
   readonly localUrl?: string | undefined;
-  /** The build that serves the interface, as `x-build`. None by default. */
+  /** The build that serves the description, shown as `x-build`. None by default. */
   readonly build?: Build | undefined;
 }
 

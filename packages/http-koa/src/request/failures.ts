@@ -135,7 +135,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The errors of the server, `plant-json` and the domain whose own message is sent to the client. */
+/** The errors whose own message is sent to the client: they come from the server, `plant-json` and the domain. */
 const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set([
   'MALFORMED_REQUEST',
   'INVALID_JSON',

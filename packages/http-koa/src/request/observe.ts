@@ -38,7 +38,7 @@ export function observe(observer: HttpObserver): Middleware {
     state.arrivedAt = startedAt;
     observer.begun();
     await next();
-    // Unless the response has been sent: by `createApp`, which then has set both, or by a host application.
+    // Otherwise the response was sent: by `createApp`, with both headers, or by a host application.
     if (ctx.writable) {
       ctx.set('X-Request-Id', requestId);
       if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');

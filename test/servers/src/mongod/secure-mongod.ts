@@ -6,7 +6,7 @@ import { MongodServer } from './mongod-server.js';
 const SET = 'plants';
 const POLL_INTERVAL_MS = 50;
 const ADMINISTRATOR = 'administrator';
-/** The connection string needs another spelling of it. */
+/** Must be percent-encoded in a connection string. */
 const PASSWORD = 'a pass/word';
 
 /** The permissions of a user on Atlas, as docs/mongodb.md says. */

@@ -72,7 +72,7 @@ export class PostgresqlServer {
     return (await this.#administrator.query<Record<string, unknown>>(query)).rows;
   }
 
-  /** Changes a setting of the running server during `work`, spelled as the server shows it. */
+  /** Changes a setting of the running server during `work`, to a value as the server shows it. */
   async withSetting(name: string, value: string, work: () => Promise<void>): Promise<void> {
     const before = await this.#shown(name);
     await this.set(name, value);
@@ -123,7 +123,7 @@ export class PostgresqlServer {
   }
 
   /**
-   * Restarts the server as if so many transactions were left until it assigns no more ids, rounded up to a page of its
+   * Restarts the server as if this many transactions were left until it assigns no more ids, rounded up to a page of its
    * commit log. Needs `pg_resetwal`.
    */
   async leaveTransactions(left: number): Promise<void> {
