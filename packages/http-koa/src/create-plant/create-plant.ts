@@ -2,6 +2,7 @@ import type { Plant } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
 import type { Context, Middleware } from 'koa';
 import { HttpError } from '../request/failures.js';
+import { jsonHeaders } from '../request/headers.js';
 import type { RequestState } from '../request/observe.js';
 
 export interface CreateLimits {
@@ -57,11 +58,6 @@ export const respondImmediately: RespondWithPlant = (ctx, plant, requestId) => {
   if (!ctx.writable || ctx.headerSent) return;
   ctx.respond = false;
   const body = JSON.stringify(plant);
-  ctx.res.writeHead(200, {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-    'X-Request-Id': requestId,
-  });
+  ctx.res.writeHead(200, { ...jsonHeaders(requestId), 'Content-Length': Buffer.byteLength(body) });
   ctx.res.end(body);
 };

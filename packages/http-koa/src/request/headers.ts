@@ -45,6 +45,15 @@ export function requestIdOf({ headers }: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
+/** Returns the headers of a JSON response that Koa does not send. */
+export function jsonHeaders(requestId: string) {
+  return {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+  };
+}
+
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
 
 /** Returns a method, or `_OTHER`: clients must not add label values (OpenTelemetry, semantic conventions for HTTP metrics). */

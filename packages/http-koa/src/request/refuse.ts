@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { toFailure } from './failures.js';
-import { countedMethod, requestIdOf } from './headers.js';
+import { countedMethod, jsonHeaders, requestIdOf } from './headers.js';
 import { type HttpObserver, parserErrorOf } from './http-observer.js';
 
 /** The response to a request that does not reach Koa. */
@@ -32,14 +32,9 @@ export function refuseWith(
       parserError: parserErrorOf(cause),
       request,
     });
-    const headers = {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'X-Request-Id': requestId,
-    };
     return {
       status,
-      headers: Object.entries(headers).flat(),
+      headers: Object.entries(jsonHeaders(requestId)).flat(),
       body: JSON.stringify({ error, message }),
     };
   };
