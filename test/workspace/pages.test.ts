@@ -10,6 +10,7 @@ import {
   readDocuments,
 } from '../support/markdown.js';
 import { read, root } from '../support/root.js';
+import { followed, tutorials } from '../support/tutorial.js';
 
 const documents = readDocuments(root);
 
@@ -77,6 +78,12 @@ describe('The documents', () => {
       expect(documents.flatMap(problemsOf)).to.deep.equal([]);
     });
   }
+
+  it('show diffs that apply to the files, in each tutorial', () => {
+    const outdated = page('', { language: 'diff', file: 'package.json', text: '-gone\n+new\n' });
+    expect(() => followed(outdated, read)).to.throw('package.json does not hold\ngone');
+    for (const tutorial of tutorials.values()) expect(followed(tutorial, read)).to.not.be.empty;
+  });
 });
 
 function brokenLinks(document: Markdown): string[] {
