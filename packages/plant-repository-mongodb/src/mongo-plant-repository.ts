@@ -15,13 +15,13 @@ import {
   MongoServerError,
 } from 'mongodb';
 import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
-import { isRefusal, isUnauthorized, reasonOf, SILENT } from './mongo-reason.js';
+import { isUnauthorized, needsAdministrator, reasonOf, SILENT } from './mongo-reason.js';
 
 /** More connections would not store more plants per second. */
 const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**
- * When the first attempt ends, and each later one. The first is short because driver 7.9.0 can wait forever for a connection
+ * How long the first attempt may take, and each later one. The first is short because driver 7.9.0 can wait forever for a connection
  * that ended while it wrote. Later ones are long because each waits again for a majority that lags.
  */
 const [FIRST_MS, LATER_MS] = [3_000, 20_000];
@@ -30,9 +30,13 @@ const CLOSED_WITHIN_MS = 2_000;
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Error codes of a server. */
+/** The error code if a value of a unique index is taken. */
 const DUPLICATE_KEY = 11000;
-const INVALID = 121;
+/** What has refused a plant, by the error code of the server. */
+const RULES: ReadonlyMap<unknown, string> = new Map([
+  [DUPLICATE_KEY, 'a unique index'],
+  [121, 'the validator'],
+]);
 
 /** One `add`. */
 interface Call {
@@ -45,7 +49,7 @@ interface Call {
   reason: string;
 }
 
-/** The driver has failed before it sent a command, and would fail again. Drops its message, which may quote a plant. */
+/** The driver failed before it sent a command, and would fail again. Its own message is dropped: it may quote a plant. */
 class UnsendableError extends Error {
   constructor({ name }: Error) {
     super(`the driver cannot send the plant (${name})`);
@@ -53,11 +57,10 @@ class UnsendableError extends Error {
 }
 
 /**
- * Keeps plants in a MongoDB replica set, each with an insert of its own that a majority acknowledges and journals.
+ * Stores plants in a MongoDB replica set, each with an insert of its own that a majority acknowledges and journals.
  *
- * An insert without an outcome is sent again. That is safe because it has a number: a server carries out an insert with one
- * number of one session at most once, even if another member has become primary. Source: MongoDB's specification of
- * retryable writes.
+ * Until an insert has an outcome, it is sent again with the same number of the same session. A replica set carries out such
+ * an insert at most once, whichever member is primary. Source: MongoDB's specification of retryable writes.
  *
  * @example
  * ```ts
@@ -73,7 +76,7 @@ export class MongoPlantRepository implements PlantRepository {
   readonly #db: Db;
   readonly #collection: string;
   readonly #adding = new Set<Promise<void>>();
-  #inserts = 0;
+  #lastNumber = 0;
   #isClosed = false;
 
   /**
@@ -99,37 +102,21 @@ export class MongoPlantRepository implements PlantRepository {
     });
   }
 
-  async ready(): Promise<void> {
-    this.#expectOpen();
-    await within(READY_WITHIN_MS, this.#check(), () => this.#notReady(new Error(SILENT)));
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.allSettled(this.#adding);
-    const { client } = this.#db;
-    // If it is still resolving names or reading files, it opens its connections later.
-    client.on('topologyOpening', () => void client.close());
-    // The driver waits for a server that does not respond.
-    await Promise.race([client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
-  }
-
   #callWith({ id, ...fields }: NewPlant): Call {
-    // Together: a later call may use the session again, and a server refuses a number below an earlier one of its session.
+    // Taken together, because a later call may use the same session, whose numbers must ascend.
     const session = this.#db.client.startSession();
-    this.#inserts += 1;
+    this.#lastNumber += 1;
+    // The driver calls this each time it writes the insert to a connection, and writes nothing if it throws.
     const toBSON = () => {
-      // Nothing is sent when this throws.
       if (call.isOver) throw new Error('the caller no longer waits');
       call.isSent = true;
       return { _id: id, ...fields };
     };
     const insert = {
       insert: this.#collection,
-      // The driver calls it each time it writes the insert to a connection.
       documents: [{ toBSON }],
       ordered: true,
-      txnNumber: Long.fromNumber(this.#inserts),
+      txnNumber: Long.fromNumber(this.#lastNumber),
       writeConcern: DURABLE,
     };
     const reason = 'the time limit passed';
@@ -140,8 +127,9 @@ export class MongoPlantRepository implements PlantRepository {
   /** Sends the insert until it has an outcome, or the call is over. */
   async #insert(call: Call): Promise<void> {
     try {
-      for (let limit = FIRST_MS; !call.isOver; limit = LATER_MS) {
-        if (await this.#isStored(call, limit)) return;
+      for (let limitMs = FIRST_MS; !call.isOver; limitMs = LATER_MS) {
+        const isStored = await this.#send(call, limitMs);
+        if (isStored) return;
         await pause(RETRY_AFTER_MS);
       }
     } finally {
@@ -149,55 +137,58 @@ export class MongoPlantRepository implements PlantRepository {
     }
   }
 
-  /** Sends the insert once. Resolves with false when it must be sent again; rejects with the outcome of `add`. */
-  async #isStored(call: Call, limitMs: number): Promise<boolean> {
-    const { isSent, insert, session } = call;
+  /** Sends the insert once. Resolves with whether the plant is stored: if not, send it again. Rejects as `add` must. */
+  async #send(call: Call, limitMs: number): Promise<boolean> {
+    const { insert, session, isSent: wasSent } = call;
     try {
-      const { writeErrors = [] } = await this.#command(insert, limitMs, session);
+      const { writeErrors = [] } = await this.#command(insert, limitMs, { session });
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
       return true;
     } catch (error) {
       if (error instanceof UnsendableError) throw error;
-      expectNotRefused(error);
+      expectPlantAccepted(error);
       call.reason = reasonOf(error, this.#db.client);
-      if (!isRefusal(error)) return false;
-      // This one has written nothing, an earlier one may have.
-      call.isSent = isSent;
+      if (!needsAdministrator(error)) return false;
+      // This attempt has written nothing, but an earlier one may have.
+      call.isSent = wasSent;
       throw outcomeOf(call);
     }
+  }
+
+  async #command(
+    command: Document,
+    limitMs: number,
+    options: { readonly session?: ClientSession } = {},
+  ): Promise<Document> {
+    // A client that could not connect does not try again by itself.
+    await this.#db.client.connect();
+    const signal = AbortSignal.timeout(limitMs);
+    return this.#db.command(command, { ...options, signal }).catch((error) => {
+      const isUnsendable = !(error instanceof MongoError) && !signal.aborted;
+      throw isUnsendable ? new UnsendableError(error) : error;
+    });
+  }
+
+  async ready(): Promise<void> {
+    this.#expectOpen();
+    await within(READY_WITHIN_MS, this.#check(), () => this.#notReady(new Error(SILENT)));
   }
 
   async #check(): Promise<void> {
     const _id = Long.ZERO;
     try {
-      // A majority must confirm this read.
       const read = { find: this.#collection, filter: { _id }, limit: 1, singleBatch: true };
-      const confirmed = { ...read, readConcern: { level: 'linearizable' } };
-      await this.#command(confirmed, READY_WITHIN_MS);
-      // A user without the permission to insert is refused; from any other, no server accepts such an id.
+      // A majority must confirm it.
+      const readConcern = { level: 'linearizable' };
+      await this.#command({ ...read, readConcern }, READY_WITHIN_MS);
+      // Refused if the user may not insert. Otherwise the reply lists a write error, because no `_id` may be an array.
       const insert = { insert: this.#collection, documents: [{ _id: [] }] };
       await this.#command(insert, READY_WITHIN_MS);
     } catch (error) {
-      // A user that an administrator has created again must log in again.
-      if (isUnauthorized(error)) await this.#logOut();
+      // A user that an administrator has created again must log in again. This ends the session of any insert on its way.
+      if (isUnauthorized(error) && this.#adding.size === 0) await this.#db.client.close();
       throw this.#notReady(error);
     }
-  }
-
-  async #command(command: Document, limitMs: number, session?: ClientSession): Promise<Document> {
-    // A client that could not connect does not try again by itself.
-    await this.#db.client.connect();
-    const signal = AbortSignal.timeout(limitMs);
-    const options = { signal, ...(session && { session }) };
-    return this.#db.command(command, options).catch((error) => {
-      const isFinal = !(error instanceof MongoError) && !signal.aborted;
-      throw isFinal ? new UnsendableError(error) : error;
-    });
-  }
-
-  /** Unless an insert is on its way, which could not be sent again under its number. */
-  async #logOut(): Promise<void> {
-    if (this.#adding.size === 0) await this.#db.client.close();
   }
 
   #notReady(error: unknown): StoreUnavailableError {
@@ -205,6 +196,16 @@ export class MongoPlantRepository implements PlantRepository {
     const problem = error instanceof MongoServerError ? 'accepts no plants' : 'is not reachable';
     const cause = new Error(reasonOf(error, client));
     return new StoreUnavailableError(`the database at ${hostsOf(client)} ${problem}`, { cause });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#adding);
+    const { client } = this.#db;
+    // If it is still resolving names or reading files, it opens its connections later.
+    client.on('topologyOpening', () => void client.close());
+    // The driver waits for a server that does not respond.
+    await Promise.race([client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
   }
 
   #expectOpen(): void {
@@ -222,12 +223,12 @@ async function within<T>(limitMs: number, work: Promise<T>, late: () => Error): 
 }
 
 /** Throws if the server has refused the plant itself. */
-function expectNotRefused(error: unknown): void {
+function expectPlantAccepted(error: unknown): void {
   if (!(error instanceof MongoServerError)) return;
   const { code, errorResponse } = error;
   const isTaken = code === DUPLICATE_KEY && errorResponse.keyPattern?._id;
   if (isTaken) throw new PlantIdTakenError('a plant with this id exists');
-  const rule = { [DUPLICATE_KEY]: 'a unique index', [INVALID]: 'the validator' }[`${code}`];
+  const rule = RULES.get(code);
   if (rule) throw new Error(`${rule} of the collection refuses the plant (error ${code})`);
 }
 

@@ -35,7 +35,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export const SILENT = 'the server does not respond';
 
 /** Whether only an administrator can end this error. It proves that an insert has written nothing. */
-export function isRefusal(error: unknown): error is MongoServerError {
+export function needsAdministrator(error: unknown): error is MongoServerError {
   if (!(error instanceof MongoServerError)) return false;
   if (isHandshake(error)) return error.code === AUTHENTICATION_FAILED;
   return error.code === UNAUTHORIZED || error.code === ILLEGAL_OPERATION;
