@@ -14,13 +14,20 @@ export class CreatePlant {
   }
 
   /**
-   * Resolves with a creator for the client of a token, so that a driver can refuse a stranger before it reads a plant.
-   * Rejects with `PermissionDeniedError`, or with any error of {@link TokenVerifier.verify}.
+   * Resolves with a creator for the client of a token, so that a driving adapter can refuse a stranger before it reads a
+   * plant. Rejects with `PermissionDeniedError`, or with any error of {@link TokenVerifier.verify}.
    */
   async authorize(token: string): Promise<PlantCreator> {
     const client = await this.#tokens.verify(token);
     requirePermission(client, 'create plants');
-    return new AuthorizedCreator(client, this.#plants);
+    const plants = this.#plants;
+    return {
+      client,
+      async create(plant, timeLimitMs) {
+        await plants.add(plant, timeLimitMs);
+        return toPlant(plant);
+      },
+    };
   }
 }
 
@@ -34,19 +41,4 @@ export interface PlantCreator {
    * @param timeLimitMs Milliseconds within which the call settles; may be fractional.
    */
   create(plant: NewPlant, timeLimitMs: number): Promise<Plant>;
-}
-
-class AuthorizedCreator implements PlantCreator {
-  readonly client: Client;
-  readonly #plants: PlantRepository;
-
-  constructor(client: Client, plants: PlantRepository) {
-    this.client = client;
-    this.#plants = plants;
-  }
-
-  async create(plant: NewPlant, timeLimitMs: number): Promise<Plant> {
-    await this.#plants.add(plant, timeLimitMs);
-    return toPlant(plant);
-  }
 }

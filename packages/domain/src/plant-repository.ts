@@ -41,10 +41,8 @@ export class OutcomeUnknownError extends Error {
 export interface PlantRepository {
   /**
    * Stores a new plant. Once this resolves, the plant is durable: it survives even if the database is killed immediately
-   * afterwards. Otherwise it rejects with one of the following; any other error is a bug.
-   * - {@link PlantIdTakenError}: another plant has the id.
-   * - {@link StoreUnavailableError}: nothing is stored, now or later.
-   * - {@link OutcomeUnknownError}: the plant may be stored now, or may be stored later.
+   * afterwards. Otherwise it rejects with {@link PlantIdTakenError}, {@link StoreUnavailableError} or
+   * {@link OutcomeUnknownError}, which say what is true then; any other error is a bug.
    *
    * # Rules for implementers
    *
