@@ -10,23 +10,9 @@ import * as v from 'valibot';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from './exact-json.js';
 import { failuresOfCreate } from './failures-of-create.js';
 
-/** Returns the kind of a JSON value, which messages show instead of the value. */
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (value instanceof JsonNumber) return 'a number';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
-/** Returns the message for a value whose kind breaks the rule. */
-const butFound =
-  (rule: string) =>
-  ({ input }: { readonly input: unknown }) =>
-    `${rule}, not ${kindOf(input)}`;
-
-/** Ignores other properties. The message of every issue names the field and the rule. */
+/** The fields, each with the message for a value that breaks its rule. Other properties are ignored. */
 const fields = v.object(
-  // Does not compile without a field of the domain.
+  // `satisfies`: a field that the domain has, but this object lacks, does not compile.
   {
     id: v.pipe(
       v.instance(JsonNumber, butFound(PLANT_ID_RULE)),
@@ -37,6 +23,7 @@ const fields = v.object(
     name: v.string(butFound('name must be a string')),
     tag: v.optional(v.string(butFound('tag must be a string or absent'))),
   } satisfies Record<keyof NewPlantFields, unknown>,
+  // A field is missing.
   ({ path }) => `${path?.[0]?.key} is required`,
 );
 
@@ -44,7 +31,7 @@ const fields = v.object(
  * Returns a function that parses bytes into a NewPlant (docs/specification.md, "NewPlant"). The function throws
  * {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in one message.
  *
- * @param what The name of the bytes in messages, such as "the body".
+ * @param what What the messages call the bytes, such as "the body".
  */
 export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
   const object = v.custom<object>(
@@ -52,19 +39,31 @@ export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
     butFound(`${what} must be a JSON object`),
   );
   const schema = v.pipe(object, fields, v.transform(newPlant));
-  const { message } = failuresOfCreate(what).INVALID_JSON;
   return function parseNewPlant(bytes) {
-    const result = v.safeParse(schema, parsed(bytes, message));
+    const result = v.safeParse(schema, parsed(bytes, what));
     if (result.success) return result.output;
     throw new InvalidNewPlantError(result.issues.map((issue) => issue.message).join('; '));
   };
 }
 
-function parsed(bytes: Buffer, problem: string): JsonValue {
+function parsed(bytes: Buffer, what: string): JsonValue {
   try {
     return parseJson(bytes);
   } catch (error) {
     if (!(error instanceof InvalidJsonError)) throw error;
-    throw new InvalidJsonError(`${problem}: ${error.message}`);
+    throw new InvalidJsonError(`${failuresOfCreate(what).INVALID_JSON.message}: ${error.message}`);
   }
+}
+
+/** Returns the message for a value whose kind breaks the rule. */
+function butFound(rule: string) {
+  return ({ input }: { readonly input: unknown }) => `${rule}, not ${kindOf(input)}`;
+}
+
+/** Returns the kind of a JSON value, which messages show instead of the value. */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value instanceof JsonNumber) return 'a number';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -8,10 +8,8 @@ import {
 import { type TokenDigest, tokenDigest, tokenProblem } from './token-digest.js';
 
 /**
- * Accepts the tokens whose SHA-256 digests it was given. It never holds a token itself.
- *
- * Looks tokens up by digest. How long that takes reveals nothing about a token: a client cannot choose a token whose digest
- * begins with given digits.
+ * Accepts the tokens whose SHA-256 digests it was given; it never holds a token. How long a look-up takes reveals nothing,
+ * because nobody can choose a token whose digest begins with given digits.
  *
  * @example
  * ```ts
@@ -40,7 +38,7 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 
   async verify(token: string): Promise<Client> {
-    this.#refuseWhenClosed();
+    this.#expectOpen();
     const client = this.#clients.get(tokenDigest(token));
     if (client === undefined) {
       throw new InvalidTokenError('the token is unknown', { reason: 'unknown token' });
@@ -49,19 +47,19 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 
   async ready(): Promise<void> {
-    this.#refuseWhenClosed();
+    this.#expectOpen();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
   }
 
-  #refuseWhenClosed(): void {
+  #expectOpen(): void {
     if (this.#closed) throw new TokenVerifierUnavailableError('the token verifier is closed');
   }
 }
 
-/** Returns the client of each token, by its digest. */
+/** Returns the client of each token, by the digest of the token. */
 function clientsOf(digests: readonly TokenDigest[]): ReadonlyMap<string, Client> {
   return new Map(
     digests.map(({ sha256, label, permissions = DEFAULT_PERMISSIONS }, index) => {
