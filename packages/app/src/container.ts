@@ -37,8 +37,7 @@ export const ids = {
 
 /**
  * Wires the service. Each object is created once, on the first `getAsync`, so code that a configuration does not need
- * is never loaded. `unbindAllAsync` closes what was opened, all of it together; before that, `unbindAsync` closes what must
- * end first.
+ * is never loaded. `unbindAsync` closes one object, and `unbindAllAsync` all that are still open, together.
  */
 export function createContainer(
   configuration: Configuration,
@@ -79,6 +78,37 @@ function bindHexagon(container: Container, configuration: Configuration, purpose
       [ids.observer, ids.metrics, ids.createPlant, ids.health],
     )
     .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
+}
+
+/** Resolves with the server that the driving adapter runs in; it does not listen yet. */
+async function openServer(
+  configuration: Configuration,
+  { http: observer }: Observer,
+  metrics: Metrics | undefined,
+  createPlant: CreatePlant,
+  health: Health,
+): Promise<DrainableServer> {
+  const app = createApp(
+    { createPlant, ready: () => health.ready(), observer },
+    {
+      ...described(configuration),
+      bodyLimit: configuration.BODY_LIMIT,
+      maxInFlight: configuration.MAX_IN_FLIGHT,
+      requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
+      docs: configuration.DOCS === 'on',
+    },
+  );
+  const { CORS_ALLOWED_ORIGINS } = configuration;
+  const server = createServer((await withCors(app, CORS_ALLOWED_ORIGINS)).callback(), {
+    headersTimeout: configuration.HEADERS_TIMEOUT_MS,
+    requestTimeout: configuration.REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
+    maxConnections: configuration.MAX_CONNECTIONS,
+    refuse: refuseWith(observer),
+  });
+  server.on('drop', () => metrics?.count('plant_store_connections_refused_total'));
+  // For the log: after a connection was closed, its address is known only if it was read before.
+  return server.on('connection', (socket) => socket.remoteAddress);
 }
 
 /** What production adds: metrics, the log, health checks, and reading plants back for an export. */
@@ -122,10 +152,9 @@ function bindProduction(
     .bind(ids.managementServer)
     .toResolvedValue(
       (health, metrics, { http: observer }) => {
-        metrics?.addReadiness(() => health.isReady);
-        const ready = () => health.ready();
         if (!metrics) return undefined;
-        const app = createManagementApp({ ready, metrics, observer });
+        metrics.addReadiness(() => health.isReady);
+        const app = createManagementApp({ ready: () => health.ready(), metrics, observer });
         return createServer(app.callback(), { refuse: refuseWith(observer) });
       },
       [ids.health, ids.metrics, ids.observer],
@@ -135,34 +164,4 @@ function bindProduction(
 
 function isReader(plants: Store): plants is Store & PlantReader {
   return plants.read !== undefined;
-}
-
-async function openServer(
-  configuration: Configuration,
-  { http: observer }: Observer,
-  metrics: Metrics | undefined,
-  createPlant: CreatePlant,
-  health: Health,
-): Promise<DrainableServer> {
-  const app = createApp(
-    { createPlant, ready: () => health.ready(), observer },
-    {
-      ...described(configuration),
-      bodyLimit: configuration.BODY_LIMIT,
-      maxInFlight: configuration.MAX_IN_FLIGHT,
-      requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
-      docs: configuration.DOCS === 'on',
-    },
-  );
-  const { CORS_ALLOWED_ORIGINS } = configuration;
-  const server = createServer((await withCors(app, CORS_ALLOWED_ORIGINS)).callback(), {
-    headersTimeout: configuration.HEADERS_TIMEOUT_MS,
-    requestTimeout: configuration.REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
-    maxConnections: configuration.MAX_CONNECTIONS,
-    refuse: refuseWith(observer),
-  });
-  server.on('drop', () => metrics?.count('plant_store_connections_refused_total'));
-  // For the log: after a connection was closed, its address is known only if it was read before.
-  return server.on('connection', (socket) => socket.remoteAddress);
 }
