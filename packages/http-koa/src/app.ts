@@ -1,8 +1,9 @@
 import type Router from '@koa/router';
 import type { CreatePlant } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
-import { type Admit, authorize } from './create-plant/authorize.js';
 import {
+  type Admit,
+  authorize,
   createPlant,
   type RespondWithPlant,
   respondImmediately,
@@ -95,8 +96,8 @@ export function plantStoreRoutes(
 }
 
 /**
- * Adds every route but `/`. A create stops at the first check that fails: the token before the body is read, the load before
- * it is parsed. The store comes last.
+ * Adds every route but `/`. A create stops at the first check that fails: the token is checked before the body is read, and
+ * the load before the body is parsed. The store comes last.
  */
 function addRoutes(
   router: Router,

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { failures, toFailure } from './request/failures.js';
-import { allow, respondWith } from './request/respond-to-failures.js';
+import { failures } from './request/failures.js';
+import { allow, respondWith, toFailure } from './request/respond-to-failures.js';
 
 /** The service is stopping and accepts no more requests. */
 export class StoppingError extends Error {

@@ -4,7 +4,7 @@ export {
   plantStoreRoutes,
   type RoutesOptions,
 } from './app.js';
-export type { Admit } from './create-plant/authorize.js';
+export type { Admit } from './create-plant/create-plant.js';
 export {
   type Build,
   type DescriptionOptions,

@@ -1,14 +1,31 @@
-import type { Plant } from '@plant-store/domain';
+import type { Client, CreatePlant, Plant } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
 import type { Context, Middleware } from 'koa';
 import { HttpError } from '../request/failures.js';
-import { jsonHeaders } from '../request/headers.js';
+import { bearerToken, jsonHeaders } from '../request/headers.js';
 import type { RequestState } from '../request/observe.js';
 
+/**
+ * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
+ * error that `failures` does not list is a bug. The deadline of a request does not limit its time.
+ */
+export type Admit = (client: Client) => void | Promise<void>;
+
+/** Refuses clients whose token does not permit creating plants, and admits the others before their body is read. */
+export function authorize(createPlant: CreatePlant, admit: Admit | undefined): Middleware {
+  return async function authorized(ctx, next) {
+    const creator = await createPlant.authorize(bearerToken(ctx.req));
+    const state: RequestState = ctx.state;
+    state.client = creator.client;
+    state.creator = creator;
+    if (admit) await admit(creator.client);
+    return next();
+  };
+}
+
+/** Two of the `RoutesOptions`. */
 export interface CreateLimits {
-  /** How many creates may be in flight, each counted from the last byte of its body. */
   readonly maxInFlight: number;
-  /** Milliseconds from the last byte of the body to the response. */
   readonly requestDeadlineMs: number;
 }
 
@@ -23,7 +40,7 @@ export function createPlant(
   return async function create(ctx) {
     const { body } = ctx.request;
     if (!Buffer.isBuffer(body) || body.length === 0) throw new HttpError('BODY_MISSING');
-    // The client already has another response: this failure stops the operation, and only the observer sees it.
+    // A host has responded, or the client has gone: this stops the create, and only the observer sees it.
     if (!ctx.writable) throw new HttpError('REQUEST_TIMEOUT');
     if (inFlight >= maxInFlight) throw new HttpError('OVERLOADED');
     inFlight += 1;
@@ -39,6 +56,7 @@ export function createPlant(
   };
 }
 
+/** The state that the earlier middleware has filled in. */
 type AuthorizedState = Required<Pick<RequestState, 'creator' | 'arrivedAt' | 'requestId'>>;
 
 /** Responds with a stored plant. */

@@ -134,25 +134,3 @@ export class HttpError extends Error {
     this.headers = headers;
   }
 }
-
-/** The errors whose own message is sent to the client: they come from the server, `plant-json` and the domain. */
-const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set([
-  'MALFORMED_REQUEST',
-  'INVALID_JSON',
-  'INVALID_NEW_PLANT',
-]);
-
-/** Returns the failure for an error. An unlisted error is a bug, whose failure is constant and reveals nothing. */
-export function toFailure(error: unknown): Failure {
-  if (!(error instanceof Error)) return failures.INTERNAL;
-  const code = codeOf(error);
-  if (code === undefined) return failures.INTERNAL;
-  const { message } = error;
-  if (error instanceof HttpError) return { ...failures[code], message, ...error.headers };
-  return NAME_THE_RULE.has(code) ? { ...failures[code], message } : failures[code];
-}
-
-function codeOf(error: Error): FailureCode | undefined {
-  if (!('code' in error)) return undefined;
-  return Object.hasOwn(failures, String(error.code)) ? (error.code as FailureCode) : undefined;
-}

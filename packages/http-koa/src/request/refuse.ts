@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { toFailure } from './failures.js';
 import { countedMethod, jsonHeaders, requestIdOf } from './headers.js';
 import { type HttpObserver, parserErrorOf } from './http-observer.js';
+import { toFailure } from './respond-to-failures.js';
 
 /** The response to a request that does not reach Koa. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { type Failure, HttpError, toFailure } from './failures.js';
+import { type Failure, type FailureCode, failures, HttpError } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
 import type { RequestState } from './observe.js';
 
@@ -24,6 +24,25 @@ export function respondToFailures(observer: Pick<HttpObserver, 'failed'>): Middl
       if (ctx.writable) respondWith(ctx, failure);
     }
   };
+}
+
+/** The errors whose own message is sent to the client: they come from the server, `plant-json` and the domain. */
+const WITH_OWN_MESSAGE: ReadonlySet<FailureCode> = new Set([
+  'MALFORMED_REQUEST',
+  'INVALID_JSON',
+  'INVALID_NEW_PLANT',
+]);
+
+/** Returns the failure for an error. An unlisted error is a bug, whose failure is constant and reveals nothing. */
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof Error && isListed(error))) return failures.INTERNAL;
+  const { code, message } = error;
+  if (error instanceof HttpError) return { ...failures[code], message, ...error.headers };
+  return WITH_OWN_MESSAGE.has(code) ? { ...failures[code], message } : failures[code];
+}
+
+function isListed(error: Error): error is Error & { readonly code: FailureCode } {
+  return 'code' in error && Object.hasOwn(failures, String(error.code));
 }
 
 /** Responds with a failure. Every response but a 2xx or 304 has this format. Source: docs/specification.md, "Error". */

@@ -1,7 +1,8 @@
 import * as domain from '@plant-store/domain';
 import { failuresOfCreate } from '@plant-store/plant-json';
 import { expect } from 'chai';
-import { type Failure, failures, toFailure } from '../../src/request/failures.js';
+import { type Failure, failures } from '../../src/request/failures.js';
+import { toFailure } from '../../src/request/respond-to-failures.js';
 
 describe('The response to an error that is not listed', () => {
   it('is a constant 500, even if the error asks to be exposed', () => {
