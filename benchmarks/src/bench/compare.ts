@@ -1,6 +1,6 @@
 import { type RunningSubject, start } from '../peers.js';
 import { load, type WindowFigures } from './load.js';
-import type { Store } from './stores.js';
+import type { MeasuredStore } from './stores.js';
 
 /** The figures of one window of one subject. */
 export interface Sample extends WindowFigures {
@@ -27,7 +27,7 @@ const WARM_UP_CONNECTIONS = 50;
  * processes, and the numbers of creates are fixed: in a fixed time, a process that gets less of the machine would be
  * measured while its code is compiled.
  */
-export async function compare(store: Store, options: CompareOptions): Promise<Sample[]> {
+export async function compare(store: MeasuredStore, options: CompareOptions): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (let round = 0; round < options.rounds; round += 1) {
     samples.push(...(await measure(store, round, options)));
@@ -36,7 +36,7 @@ export async function compare(store: Store, options: CompareOptions): Promise<Sa
 }
 
 async function measure(
-  { databases, subjects }: Store,
+  { databases, subjects }: MeasuredStore,
   round: number,
   { creates, warmUp }: CompareOptions,
 ): Promise<Sample[]> {

@@ -4,7 +4,7 @@ import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { peer, type Subject, service } from '../peers.js';
 
-export interface Store {
+export interface MeasuredStore {
   /** The value of `STORAGE`. */
   readonly name: string;
   /** The ids of the database's processes, whose CPU time is measured too. */
@@ -14,12 +14,12 @@ export interface Store {
   stop(): Promise<void>;
 }
 
-export const stores: ReadonlyMap<string, (base?: string) => Promise<Store>> = new Map(
+export const stores: ReadonlyMap<string, (base?: string) => Promise<MeasuredStore>> = new Map(
   Object.entries({ memory, mongodb, postgresql }),
 );
 
 /** Starts the database of a store. `base` is the folder of another checkout of the service. */
-export async function startDatabase(name: string, base?: string): Promise<Store> {
+export async function startDatabase(name: string, base?: string): Promise<MeasuredStore> {
   const start = stores.get(name);
   if (start !== undefined) return start(base);
   throw new Error(`--store: expected one of ${[...stores.keys()]}, got "${name}"`);
@@ -37,7 +37,7 @@ function services(base: string | undefined): Subject[] {
   return base === undefined ? [own] : [own, service('base', base)];
 }
 
-async function memory(base?: string): Promise<Store> {
+async function memory(base?: string): Promise<MeasuredStore> {
   const subjects = [
     ...services(base).map((service) => ({ ...service, env: { STORAGE: 'memory' } })),
     peer('Fastify', 'fastify-memory.js'),
@@ -51,7 +51,7 @@ async function memory(base?: string): Promise<Store> {
   };
 }
 
-async function mongodb(base?: string): Promise<Store> {
+async function mongodb(base?: string): Promise<MeasuredStore> {
   return mongodbStore([
     ...services(base),
     peer('Fastify + insertOne', 'fastify-mongodb.js'),
@@ -60,7 +60,7 @@ async function mongodb(base?: string): Promise<Store> {
 }
 
 /** Starts a replica set of one member for these subjects. */
-export async function mongodbStore(all: readonly Subject[]): Promise<Store> {
+export async function mongodbStore(all: readonly Subject[]): Promise<MeasuredStore> {
   const set = await ReplicaSet.start({ members: 1, cacheGiB: DEFAULT_CACHE_GIB });
   return {
     name: 'mongodb',
@@ -74,7 +74,7 @@ export async function mongodbStore(all: readonly Subject[]): Promise<Store> {
   };
 }
 
-async function postgresql(base?: string): Promise<Store> {
+async function postgresql(base?: string): Promise<MeasuredStore> {
   const server = await PostgresqlServer.start();
   const subjects = [
     ...(await Promise.all(services(base).map(withTable))),

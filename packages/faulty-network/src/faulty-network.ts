@@ -9,13 +9,13 @@ import { listen } from './listen.js';
  * - `silence`: the connection stays open. This response and all later ones on it are lost.
  * - `freeze`: as {@link FaultyNetwork.freeze}. The response is held.
  */
-export type Fault = 'cut' | 'silence' | 'freeze';
+export type ResponseFault = 'cut' | 'silence' | 'freeze';
 
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
   /** The fault of the latest request with the marker, until it has happened; `silence` stays. */
-  fault?: Fault | undefined;
+  fault?: ResponseFault | undefined;
 }
 
 /** A TCP proxy on loopback between a client and a server; a test can make it fail. */
@@ -27,7 +27,7 @@ export class FaultyNetwork {
   readonly #proxy = createServer((client) => this.#link(client));
   /** What {@link delayRequest} holds, by its connection to the server. */
   readonly #delayed = new Map<Socket, Buffer>();
-  #faults: Fault[] = [];
+  #faults: ResponseFault[] = [];
   #delaysNext = false;
   #frozen = false;
   #port = 0;
@@ -55,7 +55,7 @@ export class FaultyNetwork {
   }
 
   /** Applies one fault to the response of each of the next requests that contain the marker. */
-  loseResponses(...faults: Fault[]): void {
+  loseResponses(...faults: ResponseFault[]): void {
     this.#expectMarker();
     this.#faults = faults;
   }
