@@ -115,7 +115,7 @@ async function follow(
   return { violation: world.violation, events, longer };
 }
 
-/** The surprises are marked. */
+/** Returns the violation and the events, with the surprises marked. */
 function storyOf({ violation, events }: Walk): string {
   const lines = events.map((event, at) => `${`${at + 1}`.padStart(4)}. ${event}`);
   return [`${violation}, after these events ("!" is a surprise):`, ...lines].join('\n');

@@ -33,7 +33,7 @@ const MAX_SHOWN = 60;
 /** Every name and every tag begins with one of these, which no error contains by chance, even if a text is cut. */
 const RARE = ['rare-nam', 'rare-tag'] as const;
 
-/** A plant with a value in each field. What makes one does not compile without a field of the domain. */
+/** A plant with a value in each field. What makes one does not compile if a field of the domain is missing. */
 export type EveryField = {
   readonly [Field in keyof NewPlantFields]-?: Exclude<NewPlantFields[Field], undefined>;
 };

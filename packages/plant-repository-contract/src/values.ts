@@ -7,7 +7,7 @@ import {
 } from '@plant-store/domain';
 import { always, type EveryField, plantOf } from './steps.js';
 
-/** The fields that a plant may lack. Does not compile without one of them. */
+/** The fields that a plant may lack. Does not compile if one is missing. */
 const ABSENT: {
   readonly [Field in keyof NewPlantFields as undefined extends NewPlantFields[Field]
     ? Field

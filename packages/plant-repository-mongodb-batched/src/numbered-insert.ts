@@ -69,7 +69,7 @@ export class NumberedInsert implements PlantInsert {
     }
   }
 
-  /** Called before anything is sent, and only once it is known that the server knows numbers. */
+  /** Called before anything is sent, and only if it is known that the server knows numbers. */
   #startSession(): void {
     const { db, nextNumber } = this.#collection;
     this.#number = Long.fromNumber(nextNumber());

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Plant } from '@plant-store/domain';
 import type { Document } from 'mongodb';
 
-/** The BSON types of the fields of a plant. Does not compile without a field of the domain. */
+/** The BSON types of the fields of a plant. Does not compile if a field of the domain is missing. */
 export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
   name: 'string',
   tag: 'string',

@@ -168,7 +168,7 @@ export class Inserts {
   }
 }
 
-/** Another session has locked the row: it may hold an uncommitted one, or change one that is committed. */
+/** Looks up a row that another session has locked: it may hold an uncommitted one, or change one that is committed. */
 async function lookUpLocked(
   client: PlantClient,
   plant: MarkedPlant,

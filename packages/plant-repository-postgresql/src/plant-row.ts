@@ -14,7 +14,7 @@ export interface MarkedPlant {
 /** A row of the table. The driver reads a `bigint` as text, and other programs write any mark, or none. */
 export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mark', string | null>>;
 
-/** Returns what `of` returns for each field of a plant. Does not compile without a field of the domain. */
+/** Returns what `of` returns for each field of a plant. Does not compile if a field of the domain is missing. */
 export function eachField<Value>(of: (field: keyof Plant) => Value): Record<keyof Plant, Value> {
   return { name: of('name'), tag: of('tag') };
 }

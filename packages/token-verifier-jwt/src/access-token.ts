@@ -57,8 +57,8 @@ export function clientOf(
 }
 
 /**
- * Without an audience (Cognito, Clerk; an empty list: Hydra), the client that the token was issued to must be the
- * audience: `client_id` (RFC 9068) or `azp` (OpenID Connect).
+ * Returns whether a token is for an audience. If it names none (Cognito, Clerk; an empty list: Hydra), the client that it was
+ * issued to must be the audience: `client_id` (RFC 9068) or `azp` (OpenID Connect).
  */
 function isFor(audience: string, { aud = [], client_id, azp }: JWTPayload): boolean {
   const audiences = [aud].flat();
@@ -66,9 +66,9 @@ function isFor(audience: string, { aud = [], client_id, azp }: JWTPayload): bool
 }
 
 /**
- * Since the type `JWT` is accepted, an ID or refresh token with the right audience could pass. Keycloak (`typ`) and
- * Cognito (`token_use`) mark these in the claims; OpenID Connect adds hashes to ID tokens. A token bound to a key (`cnf`,
- * RFC 7800) needs a proof of possession, which is not checked here.
+ * Refuses ID and refresh tokens, which could pass because the type `JWT` is accepted: Keycloak (`typ`) and Cognito
+ * (`token_use`) mark them in the claims, and OpenID Connect adds hashes to ID tokens. Also refuses a token bound to a key
+ * (`cnf`, RFC 7800): it needs a proof of possession, which is not checked here.
  */
 function refuseOtherUses(claims: JWTPayload): void {
   const { typ = 'Bearer', token_use: use = 'access', at_hash, c_hash, cnf } = claims;
@@ -78,7 +78,7 @@ function refuseOtherUses(claims: JWTPayload): void {
   if (cnf !== undefined) throw notAnAccessToken('the token is bound to a key');
 }
 
-/** Printable ASCII of limited length, so that no client name can break a log line. */
+/** Returns the name of a client, in printable ASCII of limited length, so that it cannot break a log line. */
 function nameOf(claims: JWTPayload, nameClaim: string): string {
   const claimed = [nameClaim, 'sub', 'client_id', 'azp'].map((claim) => claims[claim]);
   const names = claimed.filter((name) => typeof name === 'string');

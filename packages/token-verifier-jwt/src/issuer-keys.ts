@@ -130,7 +130,7 @@ export class IssuerKeys {
     if (!this.#closing.aborted) this.#clock.after(pauseMs, () => this.#fetchRegularly());
   }
 
-  /** At most once a second, or once in 10 seconds while fetches fail. All waiting tokens share one fetch. */
+  /** Fetches at most once a second, or once in 10 seconds while fetches fail. All waiting tokens share one fetch. */
   #fetchForTokens(): Promise<void> {
     const waitMs = this.#nextAt - this.#clock.now();
     if (waitMs > 0 && this.#failure !== undefined) return Promise.reject(this.#failure);

@@ -60,7 +60,7 @@ async function logAll(warnings: AsyncIterable<readonly unknown[]>, logger: Log):
   for await (const [err] of warnings) logger.warn({ err }, 'Node.js warns');
 }
 
-/** If the new tokens are invalid, the old ones stay accepted. */
+/** Reads the tokens again. If the new ones are invalid, the old ones stay accepted. */
 function rereadTokens(reload: () => number, variables: string | undefined, logger: Log): void {
   try {
     logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');

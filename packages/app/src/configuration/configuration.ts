@@ -181,7 +181,7 @@ function fixOf(name: string, known: readonly string[]): string | undefined {
   return isShared ? undefined : `Remove it, or set ${anyOf(alike)}`;
 }
 
-/** Returns the rules among the variables of the service that are broken. */
+/** Returns the broken rules that concern several variables of the service. */
 function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
   const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT, PUBLIC_URL, BASE_PATH } = values;
   const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;

@@ -142,7 +142,7 @@ function json<Examples extends object>(schema: keyof typeof schemas, examples: E
 /** Source: docs/specification.md, "Resources and their fields". */
 const schemas = {
   Plant: object(['name'], {
-    // Does not compile without a field of the domain.
+    // Does not compile if a field of the domain is missing.
     name: { type: 'string', description: 'The name of the plant' },
     tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
   } satisfies Record<keyof Plant, object>),

@@ -50,7 +50,7 @@ export function addHome(router: Router, options: DescriptionOptions): void {
   router.get('/', document(HTML, page('./', options)));
 }
 
-/** Its references are relative, because a proxy may serve all this below a path that it strips. */
+/** Returns the docs page. Its references are relative, because a proxy may serve all this below a path that it strips. */
 function page(root: './' | '../', { basePath = '' }: DescriptionOptions): Source {
   return async () =>
     `${await staticFile('docs.html')}`.replace('{base_path}', basePath).replaceAll('{root}', root);

@@ -6,8 +6,7 @@ export interface MochaContext {
 }
 
 /**
- * For tests that need a program which this machine lacks: they are pending, and a message says why. With `CI` set they
- * fail.
+ * Makes tests pending that need a program that this machine lacks, and prints why. With `CI` set, they fail.
  *
  * @param lack What is missing, and how to get it.
  */
