@@ -72,17 +72,9 @@ export class Connection {
     return earlier ? this.#wait(weightOf(response.req), earlier) : this.#shared.turn.whenOver();
   }
 
-  /**
-   * Closes after this response, which says so, and before the requests that wait for it. Has no effect once its headers are
-   * sent: `closeIfIdle` closes these connections when the server stops.
-   */
-  closeAfter(response: LingeringResponse): void {
-    response.closeConnection();
-  }
-
   /** Closes after the response to the last request that was read. */
   closeAfterLast(): void {
-    if (this.#last) this.closeAfter(this.#last);
+    this.#last?.closeConnection();
   }
 
   /** Closes immediately, unless a response is owed: even if a part of a request has arrived. */
@@ -110,7 +102,7 @@ export class Connection {
     if (isBodyArriving && owed) {
       // Whoever reads the body gets this error, and responds with it: `ArrivingRequest` keeps the socket for that. If nobody reads
       // the body, the response is the usual one.
-      this.closeAfter(owed);
+      owed.closeConnection();
       owed.req.destroy(failure);
     } else if (isBodyArriving || socket.bytesRead === 0) {
       // The request already has its response, or nothing was received.

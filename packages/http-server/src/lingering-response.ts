@@ -13,7 +13,10 @@ const LINGER_BYTES = 65_536;
 export class LingeringResponse extends ServerResponse<ArrivingRequest> {
   #closes = false;
 
-  /** Closes the connection after this response, which says so. Has no effect once its headers are sent. */
+  /**
+   * Closes the connection after this response, which says so, and before the requests that wait for it. Has no effect once
+   * its headers are sent: `Connection.closeIfIdle` closes these connections when the server stops.
+   */
   closeConnection(): void {
     this.#closes = true;
   }

@@ -88,7 +88,7 @@ export function createServer(
     // Node.js parses whatever it has read before a connection is closed.
     if (!connection?.isOpen) return;
     // Node.js drops what it has read after an upgrade request, so the position of the next request is unknown.
-    if (isStopping || requestsUpgrade(request)) connection.closeAfter(response);
+    if (isStopping || requestsUpgrade(request)) response.closeConnection();
     await connection.enqueue(response);
     if (!connection.isOpen) return;
     try {
@@ -96,7 +96,7 @@ export function createServer(
       if (expectsContinue(request)) request.continueThrough(response);
       handle(request, response);
     } catch (cause) {
-      connection.closeAfter(response);
+      response.closeConnection();
       sendRefusal(response, refuse(cause, request));
     }
   }
