@@ -18,7 +18,7 @@ import {
   wholeNumber,
   withSecrets,
 } from './setting.js';
-import { type ConfiguredStore, DRAWBACK, stores } from './stores.js';
+import { type ConfiguredStore, MEMORY_DRAWBACK, stores } from './stores.js';
 import { type ConfiguredVerifier, demoVerifier, verifiers } from './verifiers.js';
 
 const DAY_MS = 86_400_000;
@@ -133,7 +133,7 @@ function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean 
   return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
-const NO_STORE = `STORAGE: not set. Set ${variablesThatChoose(stores)}, or STORAGE=memory (${DRAWBACK})`;
+const NO_STORE = `STORAGE: not set. Set ${variablesThatChoose(stores)}, or STORAGE=memory (${MEMORY_DRAWBACK})`;
 const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
 const NO_TOKEN =
   'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';

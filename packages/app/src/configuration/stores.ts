@@ -11,7 +11,7 @@ export type Store = PlantRepository & Partial<PlantReader>;
 /** What a store is opened for. A check and an export change nothing in the database. */
 export type Purpose = 'serve' | 'check' | 'export';
 
-export interface StoreUse {
+export interface StoreOptions {
   readonly observer: StoreObserver;
   readonly tracer?: BatchTracer | undefined;
   readonly purpose: Purpose;
@@ -23,28 +23,22 @@ export interface ConfiguredStore {
   /** The variables that name the database; log lines about the database begin with them. */
   readonly variables?: string;
   /** Opens the store, which reports when its database becomes reachable or unreachable; memory reports once that it is. */
-  readonly open: (use: StoreUse) => Promise<Store>;
+  readonly open: (options: StoreOptions) => Promise<Store>;
   /** Warnings about settings that are allowed but not recommended: the variable, what happens, and the fix. */
   readonly advice?: (service: {
     readonly REQUEST_DEADLINE_MS: number;
   }) => readonly (string | false)[];
 }
 
-/** Why the in-memory store must be chosen. */
-export const DRAWBACK = 'plants are lost when the process ends';
+export const MEMORY_DRAWBACK = 'plants are lost when the process ends';
 
 /** How long a replica set with default settings takes to elect a primary, plus one second for the driver to notice it. */
 const ELECTION_MS = 12_000;
 
-/** @throws {ConfigurationError} when there is a problem. */
-function expectNone(problem: string | undefined, sentence: string): void {
-  if (problem !== undefined) throw new ConfigurationError([`${sentence} (${problem}). Correct it`]);
-}
-
 const memory = choice({
   settings: {},
   configure: (): ConfiguredStore => ({
-    note: `memory (${DRAWBACK})`,
+    note: `memory (${MEMORY_DRAWBACK})`,
     async open({ observer }) {
       observer({ type: 'store reachable' });
       return new MemoryPlantRepository();
@@ -76,7 +70,7 @@ const mongodb = choice({
     const { MongoPlantRepository, mongoUriProblem } = await import(
       '@plant-store/plant-repository-mongodb'
     );
-    expectNone(mongoUriProblem(uri), 'MONGODB_URI: must be a MongoDB connection string');
+    refuseIf(mongoUriProblem(uri), 'MONGODB_URI: must be a MongoDB connection string');
     const isSingle = inserts === 'single';
     return {
       note: `mongodb (collection ${collection}${isSingle ? ', an insert for each plant' : ''})`,
@@ -117,7 +111,7 @@ const postgresql = choice({
     const { postgresqlPlantRepository, postgresqlUriProblem } = await import(
       '@plant-store/plant-repository-postgresql'
     );
-    expectNone(postgresqlUriProblem(uri), 'POSTGRESQL_URI: must be a PostgreSQL connection string');
+    refuseIf(postgresqlUriProblem(uri), 'POSTGRESQL_URI: must be a PostgreSQL connection string');
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',
@@ -131,3 +125,8 @@ export const stores: AdapterChoices<ConfiguredStore> = {
   mongodb,
   postgresql,
 };
+
+/** @throws {ConfigurationError} when there is a problem. */
+function refuseIf(problem: string | undefined, rule: string): void {
+  if (problem !== undefined) throw new ConfigurationError([`${rule} (${problem}). Correct it`]);
+}
