@@ -1,3 +1,4 @@
+/** Marks what was validated. Only the compiler sees it. */
 declare const valid: unique symbol;
 
 /** Id of a plant: a `bigint` that passes {@link isPlantId}. Source: docs/specification.md, "NewPlant" (`id`, int64). */

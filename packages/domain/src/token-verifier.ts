@@ -40,7 +40,7 @@ export class TokenVerifierUnavailableError extends Error {
  *
  * - Recover without a restart: when a dependency such as the issuer comes back, the same verifier works again.
  * - Errors are logged with their causes. No property or cause may contain a token, a part or a digest of one, or
- *   credentials of the verifier. Drop a cause that might: drivers put requests and keys into their errors, and
+ *   credentials of the verifier. Drop a cause that might: client libraries put requests and keys into their errors, and
  *   `JSON.parse` quotes what it cannot read.
  */
 export interface TokenVerifier {

@@ -98,7 +98,7 @@ class Parser {
   parse(): JsonValue {
     const value = this.#value();
     this.#skipSpace();
-    if (this.#at < this.#text.length) this.#fail('unexpected text after the end of the value');
+    if (this.#at < this.#text.length) this.#failHere('unexpected text after the end of the value');
     return value;
   }
 
@@ -140,15 +140,15 @@ class Parser {
       if (Object.hasOwn(object, name)) fail('duplicate name in an object');
       object[name] = this.#value();
     } while (this.#skip(','));
-    if (!this.#skip('}')) this.#fail("expected ',' or '}'");
+    if (!this.#skip('}')) this.#failHere("expected ',' or '}'");
     return object;
   }
 
   #name(): string {
     this.#skipSpace();
-    if (this.#text[this.#at] !== '"') this.#fail('expected a name in double quotes');
+    if (this.#text[this.#at] !== '"') this.#failHere('expected a name in double quotes');
     const name = this.#string();
-    if (!this.#skip(':')) this.#fail("expected ':'");
+    if (!this.#skip(':')) this.#failHere("expected ':'");
     return name;
   }
 
@@ -157,7 +157,7 @@ class Parser {
     if (this.#skip(']')) return values;
     do values.push(this.#value());
     while (this.#skip(','));
-    if (!this.#skip(']')) this.#fail("expected ',' or ']'");
+    if (!this.#skip(']')) this.#failHere("expected ',' or ']'");
     return values;
   }
 
@@ -195,13 +195,13 @@ class Parser {
   }
 
   #literal<T>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) this.#fail('missing or invalid value');
+    if (!this.#text.startsWith(word, this.#at)) this.#failHere('missing or invalid value');
     this.#at += word.length;
     return value;
   }
 
   #number(): JsonNumber {
-    return new JsonNumber(this.#match(NUMBER) ?? this.#fail('missing or invalid value'));
+    return new JsonNumber(this.#match(NUMBER) ?? this.#failHere('missing or invalid value'));
   }
 
   #match(pattern: RegExp): string | undefined {
@@ -227,8 +227,8 @@ class Parser {
     }
   }
 
-  /** Fails at the next character. Outside strings, JSON is ASCII: other characters look like white space or quotes. */
-  #fail(rule: string): never {
+  /** Fails because of the next character. Outside strings, JSON is ASCII: other characters look like white space or quotes. */
+  #failHere(rule: string): never {
     fail(/[^ -~]/.test(this.#text[this.#at] ?? '') ? NOT_ASCII : rule);
   }
 }

@@ -54,7 +54,7 @@ const IDENTITY = /^identity(?:[ \t]*,[ \t]*identity)*$/i;
 
 type Checked = Pick<Context, 'req' | 'writable'>;
 
-/** Checks the headers of the body. @throws {HttpError} if the body is refused, or its arrival has already failed. */
+/** Checks the headers of the body, and spells them as the parser expects. @throws {HttpError} if the body is refused, or its arrival has already failed. */
 function checkBody({ req, writable }: Checked, limit: number): void {
   const { headers } = req;
   // HTTP/2 needs neither header, and without one, Koa and the parser see no body.
