@@ -21,8 +21,8 @@ import { isUnauthorized, needsAdministrator, reasonOf, SILENT } from './mongo-re
 const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**
- * How long the first attempt may take, and each later one. The first is short because driver 7.9.0 can wait forever for a connection
- * that ended while it wrote. Later ones are long because each waits again for a majority that lags.
+ * How long the first attempt may take, and each later one. The first is short because driver 7.9.0 can wait forever for a
+ * connection that ended while it wrote. Later ones are long because each waits again for a majority that lags.
  */
 const [FIRST_MS, LATER_MS] = [3_000, 20_000];
 const READY_WITHIN_MS = 1_900;
@@ -30,15 +30,11 @@ const CLOSED_WITHIN_MS = 2_000;
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The error code if a value of a unique index is taken. */
 const DUPLICATE_KEY = 11000;
 /** What has refused a plant, by the error code of the server. */
-const RULES: ReadonlyMap<unknown, string> = new Map([
-  [DUPLICATE_KEY, 'a unique index'],
-  [121, 'the validator'],
-]);
+const RULES: Record<string, string> = { [DUPLICATE_KEY]: 'a unique index', 121: 'the validator' };
 
-/** One `add`. */
+/** The state of one `add`. */
 interface Call {
   readonly insert: Document;
   readonly session: ClientSession;
@@ -141,7 +137,7 @@ export class MongoPlantRepository implements PlantRepository {
   async #send(call: Call, limitMs: number): Promise<boolean> {
     const { insert, session, isSent: wasSent } = call;
     try {
-      const { writeErrors = [] } = await this.#command(insert, limitMs, { session });
+      const { writeErrors = [] } = await this.#command(insert, limitMs, session);
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
       return true;
     } catch (error) {
@@ -155,15 +151,12 @@ export class MongoPlantRepository implements PlantRepository {
     }
   }
 
-  async #command(
-    command: Document,
-    limitMs: number,
-    options: { readonly session?: ClientSession } = {},
-  ): Promise<Document> {
+  async #command(command: Document, limitMs: number, session?: ClientSession): Promise<Document> {
     // A client that could not connect does not try again by itself.
     await this.#db.client.connect();
     const signal = AbortSignal.timeout(limitMs);
-    return this.#db.command(command, { ...options, signal }).catch((error) => {
+    const options = { signal, ...(session && { session }) };
+    return this.#db.command(command, options).catch((error) => {
       const isUnsendable = !(error instanceof MongoError) && !signal.aborted;
       throw isUnsendable ? new UnsendableError(error) : error;
     });
@@ -175,17 +168,17 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   async #check(): Promise<void> {
-    const _id = Long.ZERO;
     try {
-      const read = { find: this.#collection, filter: { _id }, limit: 1, singleBatch: true };
-      // A majority must confirm it.
+      const filter = { _id: Long.ZERO };
+      // A majority must confirm this read.
       const readConcern = { level: 'linearizable' };
-      await this.#command({ ...read, readConcern }, READY_WITHIN_MS);
+      const read = { find: this.#collection, filter, limit: 1, singleBatch: true, readConcern };
+      await this.#command(read, READY_WITHIN_MS);
       // Refused if the user may not insert. Otherwise the reply lists a write error, because no `_id` may be an array.
       const insert = { insert: this.#collection, documents: [{ _id: [] }] };
       await this.#command(insert, READY_WITHIN_MS);
     } catch (error) {
-      // A user that an administrator has created again must log in again. This ends the session of any insert on its way.
+      // A user that an administrator has created again must log in again. Closing would end the session of an insert.
       if (isUnauthorized(error) && this.#adding.size === 0) await this.#db.client.close();
       throw this.#notReady(error);
     }
@@ -228,7 +221,7 @@ function expectPlantAccepted(error: unknown): void {
   const { code, errorResponse } = error;
   const isTaken = code === DUPLICATE_KEY && errorResponse.keyPattern?._id;
   if (isTaken) throw new PlantIdTakenError('a plant with this id exists');
-  const rule = RULES.get(code);
+  const rule = RULES[`${code}`];
   if (rule) throw new Error(`${rule} of the collection refuses the plant (error ${code})`);
 }
 

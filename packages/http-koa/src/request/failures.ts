@@ -85,6 +85,7 @@ const rows = {
   STORE_UNAVAILABLE: {
     status: 503,
     error: create.STORE_UNAVAILABLE.error,
+    // `/readyz` responds with it, too, so it does not mention a plant.
     message: 'the database is unavailable: the request was not carried out',
     ...OUTAGE,
   },
