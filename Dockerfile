@@ -1,5 +1,5 @@
 # The log, the metrics and the labels show both: see "Which build runs" in docs/observing.md.
-ARG BUILD_VERSION=1.1.0-dev
+ARG BUILD_VERSION=1.0.0-dev
 ARG BUILD_COMMIT
 
 # No file depends on the image's platform, so nothing is built in an emulator.

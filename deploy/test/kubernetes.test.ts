@@ -73,7 +73,7 @@ describe('The Kubernetes manifests', function () {
     cpSync(folder, place, { recursive: true });
     edit(join(place, 'base/kustomization.yaml'), {
       'newName: plant-store': `newName: ${REGISTRY}/plant-store`,
-      'newTag: 1.1.0-dev': 'newTag: of-the-image',
+      'newTag: 1.0.0-dev': 'newTag: of-the-image',
     });
     const used = components.map((it) => [
       `\n#  - ../../components/${it}\n`,
