@@ -222,6 +222,7 @@ class Parser {
   #skipSpace(): void {
     for (;;) {
       const unit = this.#text.charCodeAt(this.#at);
+      // Space, line feed, carriage return, tab.
       if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return;
       this.#at += 1;
     }

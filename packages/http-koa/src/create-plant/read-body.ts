@@ -9,7 +9,7 @@ import type { RequestState } from '../request/observe.js';
 const ALREADY_READ =
   'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
 
-/** Puts the bytes of a JSON body into `ctx.request.body`. koa-bodyparser reads them as text, since `JSON.parse` rounds ids. */
+/** Puts the bytes of a JSON body into `ctx.request.body`. koa-bodyparser only reads them, since `JSON.parse` rounds ids. */
 export function readBody(limit: number): Middleware {
   const parse = bodyParser({
     enableTypes: ['text'],
@@ -20,7 +20,7 @@ export function readBody(limit: number): Middleware {
     onerror(error) {
       const status = 'status' in error ? error.status : undefined;
       if (status === 413) throw tooLarge(limit);
-      // The parser's own error: the client has gone. One of the server names the rule that the body breaks.
+      // The parser's own error: the client has gone. An error of the server names the rule that the body breaks.
       throw status === 400 && 'type' in error ? new HttpError('MALFORMED_REQUEST') : error;
     },
   });
@@ -54,7 +54,11 @@ const IDENTITY = /^identity(?:[ \t]*,[ \t]*identity)*$/i;
 
 type Checked = Pick<Context, 'req' | 'writable'>;
 
-/** Checks the headers of the body, and spells them as the parser expects. @throws {HttpError} if the body is refused, or its arrival has already failed. */
+/**
+ * Checks the headers of the body, and spells them as the parser expects.
+ *
+ * @throws {HttpError} if the body is refused, or its arrival has already failed.
+ */
 function checkBody({ req, writable }: Checked, limit: number): void {
   const { headers } = req;
   // HTTP/2 needs neither header, and without one, Koa and the parser see no body.
