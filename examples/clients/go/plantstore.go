@@ -3,7 +3,7 @@
 //	plants := plantstore.New("https://plants.example.com", token)
 //	err := plants.Create(ctx, plantstore.Plant{ID: plantstore.NewID(), Name: "Monstera deliciosa"})
 //
-// An error of Create is an [*Error], and one of the outcomes below, for [errors.Is].
+// Create returns an [*Error], which [errors.Is] matches with one of the outcomes below.
 package plantstore
 
 import (
@@ -37,13 +37,12 @@ var (
 	ErrUnauthorized = errors.New("the token is not accepted")
 	// ErrForbidden means not stored: the token lacks the permission to create plants.
 	ErrForbidden = errors.New("the token lacks the permission")
-	// ErrRefused means not stored: nothing at this address accepts such a request, even if you repeat it. Check the
-	// address.
+	// ErrRefused means not stored, and repeating the request does not help: check the address.
 	ErrRefused = errors.New("the request is refused")
 	// ErrUnavailable means not stored: try again later.
 	ErrUnavailable = errors.New("the service is unavailable")
 	// ErrUnknown means that the plant may be stored now, or may be stored later. Keep the plant, and pass it to
-	// [Client.CreateAgain] later. If Code is 5000, you have met a bug: report it to the operator.
+	// [Client.CreateAgain] later. If Code is 5000, the service has a bug: report it to the operator.
 	ErrUnknown = errors.New("the outcome is unknown")
 )
 
@@ -108,7 +107,7 @@ func randomBits() uint64 {
 type Client struct {
 	// Token returns a valid bearer token. It is called for every attempt.
 	Token func(context.Context) (string, error)
-	// RetryFor is how long Create begins new attempts: a minute, unless you change it.
+	// RetryFor is how long Create keeps starting attempts: a minute, unless you change it.
 	RetryFor time.Duration
 	// Timeout is how long one attempt may take: 20 seconds, unless you change it.
 	Timeout time.Duration
@@ -132,7 +131,7 @@ func New(address, token string) *Client {
 }
 
 // Create returns nil when the plant is stored. It repeats the request while that is safe and useful: a plant is never
-// stored twice. The end of ctx ends it, with ErrUnknown if a request was sent.
+// stored twice. When ctx ends, it returns, with ErrUnknown if a request was sent.
 func (c *Client) Create(ctx context.Context, plant Plant) error {
 	return c.create(ctx, plant, false)
 }

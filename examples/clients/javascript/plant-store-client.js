@@ -19,7 +19,7 @@
 
 /**
  * @typedef {object} ClientOptions
- * @property {number} [retryForMs] How long `create` begins new attempts, in milliseconds. 60,000 by default.
+ * @property {number} [retryForMs] How long `create` keeps starting attempts, in milliseconds. 60,000 by default.
  * @property {number} [timeoutMs] How long one attempt may take, in milliseconds. 20,000 by default, because the service
  * responds within 15 seconds.
  */
@@ -35,7 +35,7 @@
 
 const MAX_RETRY_AFTER_S = 60;
 
-/** Errors of Node.js and Bun that come before a request is sent. Browsers and Deno do not tell. */
+/** Errors of Node.js and Bun from before a request is sent. Browsers and Deno do not distinguish them. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 /** A create failed. The subclass says what to do; the message is for people. */
@@ -70,7 +70,7 @@ export class UnauthorizedError extends PlantStoreError {}
 /** Not stored: the token lacks the permission to create plants. */
 export class ForbiddenError extends PlantStoreError {}
 
-/** Not stored: nothing at this address accepts such a request, even if you repeat it. Check the address. */
+/** Not stored, and repeating the request does not help: check the address. */
 export class RefusedError extends PlantStoreError {}
 
 /** Not stored: try again later. */
@@ -78,7 +78,7 @@ export class UnavailableError extends PlantStoreError {}
 
 /**
  * The plant may be stored now, or may be stored later. Keep the plant, and pass it to `createAgain` later. If `error` is
- * 5000, you have met a bug: report it to the operator.
+ * 5000, the service has a bug: report it to the operator.
  */
 export class OutcomeUnknownError extends PlantStoreError {}
 
@@ -115,7 +115,7 @@ export class PlantStoreClient {
    * @param {NewPlant} plant
    * @returns {Promise<void>}
    * @throws {PlantStoreError} One of its subclasses.
-   * @throws {TypeError} If the id is not a `bigint`, which alone keeps all 64 bits.
+   * @throws {TypeError} If the id is not a `bigint`, the only type that keeps all 64 bits.
    */
   create(plant) {
     return this.#create(plant, false);

@@ -66,7 +66,7 @@ class ForbiddenError(PlantStoreError):
 
 
 class RefusedError(PlantStoreError):
-    """Not stored: nothing at this address accepts such a request, even if you repeat it. Check the address."""
+    """Not stored, and repeating the request does not help: check the address."""
 
 
 class UnavailableError(PlantStoreError):
@@ -76,7 +76,7 @@ class UnavailableError(PlantStoreError):
 class OutcomeUnknownError(PlantStoreError):
     """The plant may be stored now, or may be stored later. Keep the plant, and pass it to `create_again` later.
 
-    If `error` is 5000, you have met a bug: report it to the operator.
+    If `error` is 5000, the service has a bug: report it to the operator.
     """
 
 
@@ -113,7 +113,7 @@ class PlantStoreClient:
 
         address: the service's address, including its base path, such as "https://plants.example.com".
         token: the bearer token, or a function that returns a valid one: it is called for every attempt.
-        retry_for: how long `create` begins new attempts, in seconds.
+        retry_for: how long `create` keeps starting attempts, in seconds.
         timeout: how long one attempt may take, in seconds. The service responds within 15 seconds.
         """
         url = urllib.parse.urlsplit(address)
