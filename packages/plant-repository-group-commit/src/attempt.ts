@@ -62,20 +62,20 @@ export class Attempt {
   #take(insert: PlantInsert): readonly NewPlant[] {
     if (this.#isSent) return this.#plants;
     this.#sentAt = this.#options.clock.now();
-    this.#plants = this.#batch.begin(insert);
+    this.#plants = this.#batch.take(insert);
     return this.#plants;
   }
 
   #end(result: InsertResult): void {
     this.#hasEnded = true;
     if (!this.#isSent) {
-      this.#batch.endUnsent(result);
+      this.#batch.countUnsent(result);
       return;
     }
     const { observer, clock } = this.#options;
     const durationMs = clock.now() - this.#sentAt;
     const failure = result.error;
     observer({ type: 'batch written', plants: this.#plants.length, durationMs, failure });
-    this.#batch.end(result);
+    this.#batch.count(result);
   }
 }

@@ -28,9 +28,9 @@ interface AvailabilityOptions {
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #replies = new LostReplies(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
-  #readyError: StoreUnavailableError | undefined;
+  /** What the last check has found; `undefined` if plants can be stored. */
+  #problem: { readonly finding: Finding; readonly error: StoreUnavailableError } | undefined;
   #wasReached = false;
-  #finding: Finding | undefined;
   #checking: Promise<void> | undefined;
   /**
    * The last report, and whether it included a reason: a host that is down may be silent at first and refuse a later
@@ -49,13 +49,14 @@ export class Availability {
 
   /** The error of `ready` and of failed reads; `undefined` if the last check found the database available. */
   get readyError(): StoreUnavailableError | undefined {
-    return this.#readyError;
+    return this.#problem?.error;
   }
 
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   get addError(): StoreUnavailableError | undefined {
-    const isFinal = this.#finding && meaningOf(this.#finding).needsAdministrator;
-    return isFinal ? this.#readyError : undefined;
+    if (!this.#problem) return undefined;
+    const { finding, error } = this.#problem;
+    return meaningOf(finding).needsAdministrator ? error : undefined;
   }
 
   /** True once a check has succeeded, even if it was slow. */
@@ -73,8 +74,8 @@ export class Availability {
    * here.
    */
   async ready(): Promise<void> {
-    if (this.#finding !== 'credentials refused') await this.#check();
-    if (this.#readyError) throw this.#readyError;
+    if (this.#problem?.finding !== 'credentials refused') await this.#check();
+    if (this.#problem) throw this.#problem.error;
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
@@ -82,7 +83,7 @@ export class Availability {
     await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    const isRefused = this.#finding === 'credentials refused';
+    const isRefused = this.#problem?.finding === 'credentials refused';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
     this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
@@ -109,25 +110,20 @@ export class Availability {
   #become(found: Explanation | undefined): void {
     const { closing, observer } = this.#options;
     if (closing.aborted) return;
-    this.#finding = found?.finding;
-    this.#readyError = found && this.#errorOf(found);
-    const state = this.#readyError?.message ?? 'reachable';
+    const error = found && this.#errorOf(found);
+    this.#problem = found && error && { finding: found.finding, error };
+    const state = error?.message ?? 'reachable';
     const hasReason = found?.finding !== 'no response';
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
     this.#reported = state;
     this.#hasReason = hasReason;
-    if (this.readyError) observer({ type: 'store unreachable', error: this.readyError });
-    else observer({ type: 'store reachable' });
+    observer(error ? { type: 'store unreachable', error } : { type: 'store reachable' });
   }
 
   #errorOf({ finding, cause }: Explanation): StoreUnavailableError {
     const { database, accepts } = meaningOf(finding);
-    if (database === undefined) {
-      return new StoreUnavailableError(`plants are refused: ${cause.message}`);
-    }
-    const message = `${this.#options.database.place} ${database}`;
-    return accepts
-      ? new StoreDegradedError(message, { cause })
-      : new StoreUnavailableError(message, { cause });
+    if (!database) return new StoreUnavailableError(`plants are refused: ${cause.message}`);
+    const kind = accepts ? StoreDegradedError : StoreUnavailableError;
+    return new kind(`${this.#options.database.place} ${database}`, { cause });
   }
 }

@@ -1,5 +1,5 @@
 import { type NewPlant, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
-import { meaningOf, type PlantFinding, type PlantRefused } from './finding.js';
+import { meaningOf, type PlantFinding } from './finding.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { InsertResult, PlantDatabase, PlantInsert } from './plant-database.js';
 import type { StoreObserver } from './telemetry.js';
@@ -17,18 +17,17 @@ interface BatchOptions {
  * Plants that are inserted together until each has an outcome.
  *
  * From the moment it is sent, the batch may be written, until a reply shows for each of its plants whether it is. During that
- * time, it is sent again as it is, because the database recognises the insert, and a plant that is given up is unknown. At any
- * other time, a plant that is given up is unavailable, and the plants without an outcome form a new insert.
+ * time, the same insert is sent again, and a plant that is given up is unknown. At any other time, a plant that is given up is
+ * unavailable, and a new insert is sent with the plants that have no outcome yet.
  */
 export class Batch {
   readonly #options: BatchOptions;
   #plants: readonly PendingPlant[];
-  /** `undefined` if one must be begun. */
+  /** `undefined` until an attempt needs one, and again when its plants are known. */
   #insert: PlantInsert | undefined;
   /** How many attempts may have written a plant, or still may. */
   #openAttempts = 0;
-  /** How many replies have left plants without an outcome. */
-  #errorReplies = 0;
+  #replies = 0;
   #cause: unknown;
 
   constructor(plants: readonly PendingPlant[], options: BatchOptions) {
@@ -60,9 +59,10 @@ export class Batch {
     return !this.isPossiblyWritten || this.insert.isRepeatable;
   }
 
-  /** Why the latest attempt has left plants without an outcome. */
-  get cause(): unknown {
-    return this.#cause;
+  /** What the next attempt sends. */
+  get insert(): PlantInsert {
+    this.#insert ??= this.#options.database.newInsert();
+    return this.#insert;
   }
 
   /** When its last caller stops waiting, by the clock. */
@@ -70,48 +70,41 @@ export class Batch {
     return Math.max(...this.#plants.map(({ call }) => call.deadline));
   }
 
-  /** The pause doubles with each error reply, because the server may be limiting the rate. */
+  /** The pause doubles with each reply that leaves plants without an outcome: the server may be limiting the rate. */
   get pauseMs(): number {
-    return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#errorReplies - 1));
+    return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
   }
 
-  /** What the next attempt sends. */
-  get insert(): PlantInsert {
-    this.#insert ??= this.#options.database.newInsert();
-    return this.#insert;
+  /** Why the latest attempt has left plants without an outcome. */
+  get cause(): unknown {
+    return this.#cause;
   }
 
-  /** An insert is about to be sent. Returns its plants: none if no caller waits, or if another insert has taken its place. */
-  begin(insert: PlantInsert): readonly NewPlant[] {
+  /** Returns the plants that an attempt sends now: none if no caller waits, or if another insert has replaced this one. */
+  take(insert: PlantInsert): readonly NewPlant[] {
     if (this.isOver || insert !== this.#insert) return [];
     if (!this.isPossiblyWritten) this.#plants = this.pending;
     this.#openAttempts += 1;
     return this.#plants.map(({ plant }) => plant);
   }
 
-  /** An attempt that was sent has ended. */
-  end({ findings, error }: InsertResult): void {
+  /** Counts an attempt that was sent and has ended. */
+  count({ findings, error }: InsertResult): void {
     const found = this.#plants.map((_, at) =>
       typeof findings === 'string' ? findings : (findings[at] ?? 'unknown'),
     );
     if (found.every((it) => meaningOf(it).written !== 'unknown')) this.#openAttempts -= 1;
     if (!this.isPossiblyWritten) this.endInsert();
-    if (findings !== 'unreachable') this.#errorReplies += 1;
+    if (findings !== 'unreachable') this.#replies += 1;
     this.#cause = error;
     for (const [at, plant] of this.#plants.entries()) this.#learn(plant, found[at] ?? 'unknown');
   }
 
-  /** An attempt has ended before it was sent. */
-  endUnsent({ findings, error }: InsertResult): void {
+  /** Counts an attempt that has ended before it was sent. */
+  countUnsent({ findings, error }: InsertResult): void {
     this.#cause = error ?? this.#cause;
     const found = typeof findings === 'string' ? findings : 'unknown';
     for (const plant of this.#plants) this.#learn(plant, found);
-  }
-
-  /** It is sent no more, or only as another insert. */
-  endInsert(): void {
-    this.#insert?.end();
-    this.#insert = undefined;
   }
 
   /** Trying again would not help, for this reason. */
@@ -119,7 +112,14 @@ export class Batch {
     for (const plant of this.#plants) plant.giveUp(this.#cause, why);
   }
 
+  /** The insert is not sent again. */
+  endInsert(): void {
+    this.#insert?.end?.();
+    this.#insert = undefined;
+  }
+
   #learn(plant: PendingPlant, found: PlantFinding): void {
+    const { database, observer } = this.#options;
     const { written, needsAdministrator } = meaningOf(found);
     if (written === 'yes') plant.settle();
     if (written === 'taken') {
@@ -127,20 +127,15 @@ export class Batch {
     }
     // Another attempt may have written it, before the database had the rule that refuses it.
     if (plant.isSettled || this.isPossiblyWritten) return;
-    if (typeof found === 'object') this.#refuse(plant, found);
-    else if (needsAdministrator) this.#deny(plant);
-  }
-
-  #refuse(plant: PendingPlant, { code, reason }: PlantRefused): void {
-    const { id } = plant.plant;
-    this.#options.observer({ type: 'plant refused', id, code, reason });
-    plant.settle(new Error(`the database refuses a plant that the service accepts (${code})`));
-  }
-
-  #deny(plant: PendingPlant): void {
-    const error = this.#cause;
-    const isExplained = error instanceof StoreUnavailableError;
-    const { message, cause } = isExplained ? error : this.#options.database.explain(error).cause;
-    plant.giveUp(cause, message);
+    if (typeof found === 'object') {
+      const { code, reason } = found;
+      observer({ type: 'plant refused', id: plant.plant.id, code, reason });
+      plant.settle(new Error(`the database refuses a plant that the service accepts (${code})`));
+    } else if (needsAdministrator) {
+      const error = this.#cause;
+      const isExplained = error instanceof StoreUnavailableError;
+      const { message, cause } = isExplained ? error : database.explain(error).cause;
+      plant.giveUp(cause, message);
+    }
   }
 }

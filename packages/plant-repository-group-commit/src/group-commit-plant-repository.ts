@@ -34,15 +34,6 @@ export interface GroupCommitPlantRepositoryOptions {
 /**
  * Stores plants on a server, combining concurrent adds into shared inserts. It connects in the background, so you can
  * construct it while the server is unreachable.
- *
- * @example
- * ```ts
- * import { GroupCommitPlantRepository, type PlantDatabase } from '@plant-store/plant-repository-group-commit';
- *
- * declare const database: PlantDatabase; // of your adapter
- * const plants = new GroupCommitPlantRepository(database);
- * await plants.ready();
- * ```
  */
 export class GroupCommitPlantRepository implements PlantRepository, PlantReader {
   readonly #database: PlantDatabase;

@@ -43,9 +43,9 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { database, clock } = options;
-    this.#queue = new InsertQueue(database, clock, (plants, stepAside) =>
-      this.#store(new Batch(plants, options), stepAside),
-    );
+    const store = (plants: readonly PendingPlant[], stepAside: () => void) =>
+      this.#store(new Batch(plants, options), stepAside);
+    this.#queue = new InsertQueue({ database, clock, store });
   }
 
   /** Like `PlantRepository.add`, but rejects with a plain `Error` when the database refuses the plant. */
@@ -101,23 +101,23 @@ export class GroupCommit {
   /** The life of a batch: it is sent until each of its plants has an outcome. Resolves when none of its attempts is open. */
   async #store(batch: Batch, stepAside: () => void): Promise<void> {
     this.#batches = [...this.#batches, batch];
-    let attempts: readonly Attempt[] = [];
+    let attempts: Attempt[] = [];
     while (!batch.isOver) {
       const attempt = new Attempt(batch, this.#options);
-      attempts = [...attempts, attempt];
-      await Promise.race([...attempts.map(({ ended }) => ended), attempt.late]);
+      attempts.push(attempt);
+      await Promise.race([...endsOf(attempts), attempt.late]);
       if (batch.isOver) break;
       stepAside();
       // Many batches that stand aside need the connections themselves.
       const mayOverlap =
         attempts.length === 1 && batch.isRepeatable && this.#queue.hasSpareConnections;
-      if (!mayOverlap) await Promise.race(attempts.map(({ ended }) => ended));
+      if (!mayOverlap) await Promise.race(endsOf(attempts));
       if (attempts.some(({ hasEnded }) => hasEnded)) await this.#wait(batch.pauseMs);
       attempts = attempts.filter(({ hasEnded }) => !hasEnded);
       if (!batch.isRepeatable) batch.giveUp();
       if (!this.#isSending) giveUpUnwritten(batch);
     }
-    await Promise.all(attempts.map(({ ended }) => ended));
+    for (const ended of endsOf(attempts)) await ended;
     batch.endInsert();
     this.#batches = this.#batches.filter((it) => it !== batch);
   }
@@ -137,6 +137,8 @@ export class GroupCommit {
     return new Promise((resolve) => this.#options.clock.after(ms, resolve));
   }
 }
+
+const endsOf = (attempts: readonly Attempt[]) => attempts.map(({ ended }) => ended);
 
 function giveUpUnwritten(batch: Batch): void {
   if (!batch.isPossiblyWritten) batch.giveUp(CLOSED);

@@ -20,17 +20,19 @@ const MIN_SHARE = 1 / 2;
 /** The minimum time between the starts of two batches while earlier ones get no replies. */
 const START_INTERVAL_MS = 100;
 
-/** Stores a batch. Calls `stepAside` if later batches should not wait for it. */
-type Store = (plants: readonly PendingPlant[], stepAside: () => void) => Promise<void>;
+interface InsertQueueOptions {
+  readonly database: Pick<PlantDatabase, 'limits' | 'maxTogether'>;
+  /** Stores a batch. Calls `stepAside` if later batches should not wait for it. */
+  readonly store: (plants: readonly PendingPlant[], stepAside: () => void) => Promise<void>;
+  readonly clock: Clock;
+}
 
 /**
  * Natural batching (group commit): plants that are queued while batches are in flight form the next batch. It starts
  * when nothing is in flight, when it has enough plants compared with those in flight, or when those take long.
  */
 export class InsertQueue {
-  readonly #database: Pick<PlantDatabase, 'limits' | 'maxTogether'>;
-  readonly #clock: Clock;
-  readonly #store: Store;
+  readonly #options: InsertQueueOptions;
   /** A batch carries plants from many callers, so a tracing agent must not attribute it to the first caller's request. */
   readonly #context = new AsyncResource('InsertQueue');
   /** Replaced when plants leave: V8 keeps what a long-lived set once held. */
@@ -47,15 +49,13 @@ export class InsertQueue {
   /** Stops the timer of `#startLater`; `undefined` while there is none. */
   #stopTimer: (() => void) | undefined;
 
-  constructor(database: Pick<PlantDatabase, 'limits' | 'maxTogether'>, clock: Clock, store: Store) {
-    this.#database = database;
-    this.#clock = clock;
-    this.#store = store;
+  constructor(options: InsertQueueOptions) {
+    this.#options = options;
   }
 
   /** Whether batches may use a second connection each: those that stand aside leave enough. */
   get hasSpareConnections(): boolean {
-    return this.#aside <= this.#database.limits.maxAside / 2;
+    return this.#aside <= this.#options.database.limits.maxAside / 2;
   }
 
   push(plant: PendingPlant): void {
@@ -89,8 +89,8 @@ export class InsertQueue {
   /** When the batches in flight take long, as with a standby that lags, the next one does not wait for them. */
   #startLater(): void {
     if (this.#stopTimer || this.#plants.length === 0 || !this.#hasPlace) return;
-    const delayMs = this.#startedAt + this.#startIntervalMs - this.#clock.now();
-    this.#stopTimer = this.#clock.after(delayMs, () => {
+    const delayMs = this.#startedAt + this.#startIntervalMs - this.#options.clock.now();
+    this.#stopTimer = this.#options.clock.after(delayMs, () => {
       this.#endWait();
       this.#start();
     });
@@ -104,40 +104,40 @@ export class InsertQueue {
   #start(): void {
     this.#forgetSettled();
     while (this.#isDue()) void this.#context.runInAsyncScope(this.#run, this, this.#take());
-    if (this.#plants.length === 0) this.#endWait();
-    else this.#startLater();
+    this.#startLater();
   }
 
   #isDue(): boolean {
     const waiting = this.#plants.length;
     if (waiting === 0 || !this.#hasPlace) return false;
-    if (waiting >= this.#database.maxTogether) return true;
+    if (waiting >= this.#options.database.maxTogether) return true;
     if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
-    return this.#clock.now() - this.#startedAt >= this.#startIntervalMs;
+    return this.#options.clock.now() - this.#startedAt >= this.#startIntervalMs;
   }
 
   get #hasPlace(): boolean {
-    return this.#inFlight < this.#database.limits.maxInFlight;
+    return this.#inFlight < this.#options.database.limits.maxInFlight;
   }
 
   /** In a brief slowdown of the database, the number of batches in flight must not reach the maximum. */
   get #startIntervalMs(): number {
-    return Math.max(START_INTERVAL_MS, this.#inFlightMs / this.#database.limits.maxInFlight);
+    const { maxInFlight } = this.#options.database.limits;
+    return Math.max(START_INTERVAL_MS, this.#inFlightMs / maxInFlight);
   }
 
   async #run(plants: readonly PendingPlant[]): Promise<void> {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#options.clock.now();
     this.#startedAt = startedAt;
     this.#inFlight += 1;
     this.#plantsInFlight += plants.length;
     let isAside = false;
     const leave = () => {
-      this.#inFlightMs = this.#clock.now() - startedAt;
+      this.#inFlightMs = this.#options.clock.now() - startedAt;
       this.#inFlight -= 1;
       this.#plantsInFlight -= plants.length;
     };
-    await this.#store(plants, () => {
-      if (isAside || this.#aside >= this.#database.limits.maxAside) return;
+    await this.#options.store(plants, () => {
+      if (isAside || this.#aside >= this.#options.database.limits.maxAside) return;
       isAside = true;
       this.#aside += 1;
       leave();
@@ -149,7 +149,7 @@ export class InsertQueue {
   }
 
   #take(): readonly PendingPlant[] {
-    const { maxTogether } = this.#database;
+    const { maxTogether } = this.#options.database;
     let count = 0;
     let bytes = 0;
     for (const { call } of this.#plants) {

@@ -26,7 +26,7 @@ interface OpenReply {
 export class LostReplies {
   readonly #maxStepMs: number;
   /** Replaced at each change: V8 keeps what a long-lived set, or the listeners of a long-lived signal, once held. */
-  #awaited: readonly OpenReply[] = [];
+  #open: readonly OpenReply[] = [];
   /** For how long checks have succeeded. */
   #succeedingMs = 0;
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -38,14 +38,12 @@ export class LostReplies {
 
   /** Calls with a signal that aborts with {@link NoResponseError} when the reply counts as lost. */
   watch<T>(call: (lost: AbortSignal) => Promise<T>): WatchedReply<T> {
-    let becomeLate: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => {
-      becomeLate = resolve;
+    const lost = new AbortController();
+    const late = new Promise<void>((becomeLate) => {
+      this.#open = [...this.#open, { becomeLate, lost }];
     });
-    const awaited: OpenReply = { becomeLate, lost: new AbortController() };
-    this.#awaited = [...this.#awaited, awaited];
-    const reply = call(awaited.lost.signal).finally(() => {
-      this.#awaited = this.#awaited.filter((it) => it !== awaited);
+    const reply = call(lost.signal).finally(() => {
+      this.#open = this.#open.filter((it) => it.lost !== lost);
     });
     return { reply, late };
   }
@@ -56,7 +54,7 @@ export class LostReplies {
     this.#checkedAt = now;
     if (check === 'failed') return;
     this.#succeedingMs += step;
-    for (const it of this.#awaited) {
+    for (const it of this.#open) {
       // The first success may be of a check that began earlier.
       if (it.since !== undefined) it.becomeLate();
       it.since ??= this.#succeedingMs;

@@ -45,7 +45,7 @@ export interface PlantInsert {
   send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult>;
 
   /** Called when it will not be sent again. */
-  end(): void;
+  end?(): void;
 }
 
 /** What an error means. */

@@ -18,10 +18,13 @@ describe('An insert queue', () => {
   it('forgets a plant that has expired while the maximum number of inserts is in flight', async () => {
     const inserts: (readonly PendingPlant[])[] = [];
     const release: (() => void)[] = [];
-    const database = { limits: { maxInFlight: 1, maxAside: 0 }, maxTogether: 1_000 };
-    const queue = new InsertQueue(database, new VirtualTime(), (plants) => {
-      inserts.push(plants);
-      return new Promise((resolve) => release.push(resolve));
+    const queue = new InsertQueue({
+      database: { limits: { maxInFlight: 1, maxAside: 0 }, maxTogether: 1_000 },
+      store(plants) {
+        inserts.push(plants);
+        return new Promise((resolve) => release.push(resolve));
+      },
+      clock: new VirtualTime(),
     });
     const [sent, expired, waiting] = [pending(1n), pending(2n), pending(3n)] as const;
     queue.push(sent);

@@ -262,6 +262,6 @@ describeOnMongod('an insert', () => {
     for (const { findings } of await Promise.all(overlapping)) {
       expect(findings).to.deep.equal(['stored']);
     }
-    insert.end();
+    insert.end?.();
   });
 });

@@ -46,7 +46,6 @@ export class Inserts {
     return {
       isRepeatable: true,
       send: (request, lost) => this.#send(request, rowsOf, lost),
-      end: () => undefined,
     };
   }
 

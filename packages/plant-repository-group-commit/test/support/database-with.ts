@@ -37,7 +37,6 @@ export function databaseWith({ isRepeatable = true, send, end, ...methods }: Met
       batch.take();
       return { findings: 'stored' };
     },
-    end: () => undefined,
     ...(send && { send }),
     ...(end && { end }),
   };

@@ -197,7 +197,7 @@ export class ExploredWorld implements World {
         this.#expectFewOpen(instance, limits);
         return attempt.reply.promise;
       };
-      return { isRepeatable, send, end: () => undefined };
+      return { isRepeatable, send };
     };
     const database = databaseWith({ limits, newInsert });
     const after = (ms: number, act: () => void) =>

@@ -3,7 +3,7 @@ import type { PlantFinding } from '../../src/finding.js';
 import { PendingPlant } from '../../src/pending-plant.js';
 
 const prototypes = [PendingPlant, Batch].map((it) => it.prototype);
-const { begin, end } = Batch.prototype;
+const { take, count } = Batch.prototype;
 const REFUSAL = { finding: 'plant refused', code: 1, reason: 'a bug' } as const;
 
 /** Members of a class are replaced. */
@@ -15,9 +15,9 @@ const replaced =
 /** The findings about the plants of a batch are others. */
 const misread = (mistake: (findings: readonly PlantFinding[]) => readonly PlantFinding[]) =>
   replaced(Batch, {
-    end({ findings, error }) {
+    count({ findings, error }) {
       const all = typeof findings === 'string' ? this.plants.map(() => findings) : findings;
-      end.call(this, { findings: mistake(all), error });
+      count.call(this, { findings: mistake(all), error });
     },
   });
 
@@ -30,9 +30,9 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
   'one plant': {
     'a sent batch counts as unwritten': replaced(Batch, { isPossiblyWritten: false }),
     'an attempt is counted twice': replaced(Batch, {
-      begin(insert) {
-        begin.call(this, insert);
-        return begin.call(this, insert);
+      take(insert) {
+        take.call(this, insert);
+        return take.call(this, insert);
       },
     }),
     'an unknown result counts as not written': mistaken('unknown', 'not now'),
@@ -41,26 +41,26 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'an unusable database counts as a refused plant': mistaken('unusable', REFUSAL),
     'a batch always counts as possibly written': replaced(Batch, { isPossiblyWritten: true }),
     'a refusal counts although an earlier attempt may have written the plant': replaced(Batch, {
-      end(result) {
+      count(result) {
         const [found] = result.findings;
         if (typeof found === 'object')
           for (const it of this.plants) it.settle(new Error('refused'));
-        end.call(this, result);
+        count.call(this, result);
       },
     }),
     'an attempt sends the plants of the next insert': replaced(Batch, {
-      begin() {
-        return begin.call(this, this.insert);
+      take() {
+        return take.call(this, this.insert);
       },
     }),
     'a plant does not expire': replaced(PendingPlant, { giveUp() {} }),
     'a batch that could not be sent is forgotten': () => {
       const forgotten = new WeakSet<Batch>();
       replaced(Batch, {
-        begin(insert) {
-          return forgotten.has(this) ? [] : begin.call(this, insert);
+        take(insert) {
+          return forgotten.has(this) ? [] : take.call(this, insert);
         },
-        endUnsent() {
+        countUnsent() {
           forgotten.add(this);
         },
       })();
