@@ -126,7 +126,7 @@ export class Batch {
       plant.settle(new PlantIdTakenError('a plant with this id was stored before'));
     }
     // Another attempt may have written it, before the database had the rule that refuses it.
-    if (plant.isSettled || this.isPossiblyWritten) return;
+    if (this.isPossiblyWritten) return;
     if (typeof found === 'object') {
       const { code, reason } = found;
       observer({ type: 'plant refused', id: plant.plant.id, code, reason });

@@ -385,6 +385,71 @@ describe('A batch', () => {
     await settled(first, second);
   });
 
+  it('keeps its place while one of its attempts is open', async () => {
+    const limits = { maxInFlight: 1, maxAside: 2 };
+    const { fake, late, add, settled } = openWatched({ limits });
+    const adding = [add(1n)];
+    await fake.insert(0);
+    late[0]?.();
+    (await fake.insert(1)).reply();
+    await adding[0];
+    for (const [id, at] of [
+      [2n, 2],
+      [3n, 3],
+    ] as const) {
+      adding.push(add(id));
+      await fake.insert(at);
+      late[at]?.();
+    }
+    adding.push(add(4n));
+    await nextTurn();
+    expect(fake.inserts).to.have.length(4);
+    fake.onInsert = ({ reply }) => reply();
+    for (const insert of fake.inserts) insert.reply();
+    await settled(...adding);
+  });
+
+  it('is not sent for callers who have gone', async () => {
+    const connected = unsettled<void>();
+    const sizes: number[] = [];
+    const { late, add, settled } = openWatched({
+      async send(batch) {
+        if (sizes.length === 1) await connected.promise;
+        sizes.push(batch.take().length);
+        return new Promise(() => undefined);
+      },
+    });
+    const expired = rejects(add(1n, SHORT_LIMIT_MS), OutcomeUnknownError);
+    await nextTurn();
+    late[0]?.();
+    await settled(expired);
+    connected.resolve();
+    await nextTurn();
+    expect(sizes).to.deep.equal([1, 0]);
+  });
+
+  it('is sent as a new insert without expired plants once it is known not to be written', async () => {
+    const log: string[] = [];
+    let inserts = 0;
+    const { clock, add, settled } = open({
+      newInsert() {
+        inserts += 1;
+        const insert = inserts;
+        return {
+          isRepeatable: true,
+          async send(batch) {
+            log.push(`insert ${insert}: ${batch.take().map(({ id }) => id)}`);
+            await clock.wait(2 * SHORT_LIMIT_MS);
+            return { findings: insert === 1 ? 'not now' : 'stored' };
+          },
+          end: () => log.push(`end of ${insert}`),
+        };
+      },
+    });
+    await settled(rejects(add(1n, SHORT_LIMIT_MS)), add(2n));
+    expect(log).to.deep.equal(['insert 1: 1,2', 'end of 1', 'insert 2: 2', 'end of 2']);
+  });
+
   it('keeps its plants and their order while it may have been written', async () => {
     const { fake, add, settled } = open();
     fake.onInsert = ({ fail, reply }, number) => (number === 0 ? fail() : reply());
@@ -416,6 +481,17 @@ describe('A batch', () => {
         return error instanceof OutcomeUnknownError;
       }),
     );
+  });
+
+  it('that cannot be repeated waits for a late reply', async () => {
+    const { fake, late, add, settled } = openWatched({ isRepeatable: false });
+    const adding = add(1n);
+    const insert = await fake.insert(0);
+    late[0]?.();
+    await nextTurn();
+    insert.reply();
+    await settled(adding);
+    expect(fake.inserts).to.have.length(1);
   });
 
   it('that cannot be repeated is sent once, and is unknown as soon as its reply is lost', async () => {

@@ -24,4 +24,17 @@ describe('LostReplies', () => {
     });
     expect(minutes).to.deep.equal([4, 5]);
   });
+
+  it('counts for a call only until it has settled', async () => {
+    const replies = new LostReplies(10_000);
+    const never = new Promise<void>(() => undefined);
+    const signals: AbortSignal[] = [];
+    await replies.watch(async (lost) => signals.push(lost)).reply;
+    void replies.watch((lost) => {
+      signals.push(lost);
+      return never;
+    });
+    for (const now of [0, 10_000]) replies.count(now, 'succeeded');
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false, true]);
+  });
 });
