@@ -37,31 +37,17 @@ export class ConnectionPool {
    * Runs statements with one connection. Rejects with a `PostgresqlStoreError` when the server reports an error; with the
    * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
    * it does: giving up and sending again would take a backend each time.
-   *
-   * @param aborted Called if the signal aborts while the statements run.
    */
-  run<T>(
-    work: (client: PlantClient) => Promise<T>,
-    signal: AbortSignal,
-    aborted: () => void = () => undefined,
-  ): Promise<T> {
+  run<T>(work: (client: PlantClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
-      let isWorking = false;
-      const stop = () => {
-        reject(signal.reason);
-        if (isWorking) aborted();
-      };
+      const stop = () => reject(signal.reason);
       // A single listener, because each costs CPU time in every insert.
       signal.addEventListener('abort', stop);
       const begin = (client: PlantClient) => {
         signal.throwIfAborted();
-        isWorking = true;
         return work(client);
       };
-      const end = () => {
-        isWorking = false;
-        signal.removeEventListener('abort', stop);
-      };
+      const end = () => signal.removeEventListener('abort', stop);
       this.#run(begin).finally(end).then(resolve, reject);
     });
   }

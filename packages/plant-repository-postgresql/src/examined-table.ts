@@ -1,6 +1,6 @@
 import type { Warnings } from '@plant-store/plant-repository-group-commit';
 import type { PlantClient } from './plant-store-client.js';
-import { PostgresqlStoreError, withServerText } from './postgresql-error.js';
+import { PostgresqlStoreError, rejectWithServerText } from './postgresql-error.js';
 import { statementsFor } from './statements.js';
 import { absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
@@ -23,9 +23,7 @@ export class ExaminedTable {
 
   /** Resolves with whether a standby was read. Rejects if the table cannot keep plants. Waits for no lock. */
   async examine(client: PlantClient): Promise<boolean> {
-    const { rows } = await client.query<TableState>(EXAMINE).catch((error: unknown) => {
-      throw withServerText(error);
-    });
+    const { rows } = await client.query<TableState>(EXAMINE).catch(rejectWithServerText);
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
     const [why, template] = unusable;
     const command = template?.replace('$USER', `"${this.#user}"`);

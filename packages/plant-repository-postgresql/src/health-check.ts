@@ -4,7 +4,7 @@ import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
 import { readsReachStandby } from './look-up.js';
 import type { PlantClient } from './plant-store-client.js';
-import { PostgresqlStoreError, withServerText } from './postgresql-error.js';
+import { PostgresqlStoreError, rejectWithServerText } from './postgresql-error.js';
 
 /**
  * How long a statement may have no reply after a later one has got its own: until then, both the server and the network
@@ -37,7 +37,9 @@ export class HealthCheck {
     try {
       const isStandby = await this.#run(checkReads, (it) => this.#table.examine(it), signal);
       signal.throwIfAborted();
-      await this.#run(checkWrites, (it) => this.#write(it), signal).catch((error: unknown) => {
+      const write = (client: PlantClient) =>
+        client.query(this.#table.statements.insertNothing).catch(rejectWithServerText);
+      await this.#run(checkWrites, write, signal).catch((error: unknown) => {
         if (error !== signal.reason) throw error;
         throw new PostgresqlStoreError('slow', 'writes are not acknowledged in time');
       });
@@ -74,11 +76,5 @@ export class HealthCheck {
   #hasLostReply(): boolean {
     const now = performance.now();
     return [...this.#silent].some(({ overtakenAt = now }) => now - overtakenAt >= LOST_AFTER_MS);
-  }
-
-  async #write(client: PlantClient): Promise<void> {
-    await client.query(this.#table.statements.insertNothing).catch((error: unknown) => {
-      throw withServerText(error);
-    });
   }
 }

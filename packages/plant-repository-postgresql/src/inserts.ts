@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { NewPlant } from '@plant-store/domain';
 import type {
-  InsertRequest,
   InsertResult,
   PlantFinding,
   PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
-import { type FoundRows, lookUp } from './look-up.js';
+import { lookUp } from './look-up.js';
 import { type MarkedPlant, rowOf } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
 import { PostgresqlStoreError, withoutPlant } from './postgresql-error.js';
@@ -38,30 +37,26 @@ export class Inserts {
   /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
   new(): PlantInsert {
     const marks: string[] = [];
-    const rowsOf = (plants: readonly NewPlant[]) =>
-      plants.map((plant, at): MarkedPlant => {
-        marks[at] ??= randomUUID();
-        return { plant, mark: marks[at] };
-      });
+    const marked = (plant: NewPlant, at: number): MarkedPlant => {
+      marks[at] ??= randomUUID();
+      return { plant, mark: marks[at] };
+    };
     return {
       isRepeatable: true,
-      send: (request, lost) => this.#send(request, rowsOf, lost),
+      send: (request, lost) => this.#send(() => request.take().map(marked), lost),
     };
   }
 
-  async #send(
-    request: InsertRequest,
-    rowsOf: (plants: readonly NewPlant[]) => readonly MarkedPlant[],
-    lost: AbortSignal,
-  ): Promise<InsertResult> {
-    const insert = (client: PlantClient) => this.#insert(client, rowsOf(request.take()));
+  async #send(take: () => readonly MarkedPlant[], lost: AbortSignal): Promise<InsertResult> {
+    let isSent = false;
+    const insert = (client: PlantClient) => {
+      isSent = true;
+      return this.#insert(client, take());
+    };
     try {
-      return await this.#connections.inserts.run(
-        insert,
-        lost,
-        () => void this.#connections.reset(),
-      );
+      return await this.#connections.inserts.run(insert, lost);
     } catch (error) {
+      if (isSent && lost.aborted) void this.#connections.reset();
       if (error instanceof PostgresqlStoreError) return resultOf(error);
       throw error;
     }
@@ -73,21 +68,21 @@ export class Inserts {
     const whole = await this.#insertPart(client, plants, LOCK_TIMEOUT_MS);
     if (whole) return whole;
     const found = new Map<MarkedPlant, PlantFinding>();
-    const errors: unknown[] = [];
+    let error: unknown;
     const end = performance.now() + PARTS_MS;
     const parts = partsOf(plants);
     for (const part of parts) {
       if (performance.now() > end) break;
-      // What the earlier parts have found is lost: they are inserted again, and recognised.
       const inserting = this.#insertPart(client, part, LOCK_TIMEOUT_OF_PART_MS);
       const result = await inserting.catch((cause: unknown) => {
+        // What the earlier parts have found is lost: they are inserted again, and recognised.
         throw new Error('the connection was lost', { cause });
       });
       if (!result) parts.push(...partsOf(part));
       else for (const [at, it] of part.entries()) found.set(it, findingAt(result, at));
-      if (result?.error) errors.push(result.error);
+      error ??= result?.error;
     }
-    return { findings: plants.map((it) => found.get(it) ?? 'not now'), error: errors[0] };
+    return { findings: plants.map((it) => found.get(it) ?? 'not now'), error };
   }
 
   /** Resolves with `undefined` when one of several plants may be why none was inserted. */
@@ -97,7 +92,7 @@ export class Inserts {
     lockTimeoutMs: number,
   ): Promise<InsertResult | undefined> {
     try {
-      return await this.#insertKnown(client, plants, lockTimeoutMs);
+      return await this.#insertFitting(client, plants, lockTimeoutMs);
     } catch (error) {
       const known = withoutPlant(error);
       if (!(known instanceof PostgresqlStoreError) || known.facts.reconnects) throw error;
@@ -110,22 +105,22 @@ export class Inserts {
   }
 
   /** Inserts plants, except those with a field whose column is absent. */
-  async #insertKnown(
+  async #insertFitting(
     client: PlantClient,
     plants: readonly MarkedPlant[],
     lockTimeoutMs: number,
   ): Promise<InsertResult> {
     // Read once: a check may find the column while the insert is on its way.
-    const absent = plants.map(({ plant }) =>
-      this.#table.statements.absent.find((column) => plant[column] !== undefined),
-    );
-    const column = absent.find((it) => it !== undefined);
+    const { absent } = this.#table.statements;
+    const absentIn = ({ plant }: MarkedPlant) => absent.find((it) => plant[it] !== undefined);
+    const column = plants.map(absentIn).find((it) => it !== undefined);
     if (column === undefined) return this.#insertRows(client, plants, lockTimeoutMs);
-    const others = plants.filter((_, at) => absent[at] === undefined);
+    const others = plants.filter((it) => !absentIn(it));
     const inserted = await this.#insertRows(client, others, lockTimeoutMs);
-    const rest = others.map((_, at) => findingAt(inserted, at));
     return {
-      findings: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
+      findings: plants.map((it) =>
+        absentIn(it) ? 'unusable' : findingAt(inserted, others.indexOf(it)),
+      ),
       error: new PostgresqlStoreError('unusable', absentColumn(column)[0]),
     };
   }
@@ -139,11 +134,10 @@ export class Inserts {
     const { columns, insertOne, insertMany } = this.#table.statements;
     // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
-    const [one, another] = rows;
-    const isOne = another === undefined;
+    const isOne = rows.length === 1;
     const { text, name } = isOne ? insertOne : insertMany;
-    const cells = columns.map((it) => (isOne ? one?.[it] : rows.map((row) => row[it])));
-    const values = [...cells, `${lockTimeoutMs}ms`];
+    const cells = columns.map((column) => rows.map((row) => row[column]));
+    const values = [...(isOne ? cells.flat() : cells), `${lockTimeoutMs}ms`];
     const statement = { text, values, name: this.#prepares ? name : undefined };
     const { rowCount } = await client.runDurably(statement);
     if (rowCount === plants.length) return { findings: 'stored' };
@@ -156,14 +150,14 @@ export class Inserts {
     plants: readonly MarkedPlant[],
     inserted: number | null,
   ): Promise<InsertResult> {
-    const ids = plants.map(({ plant }) => plant.id);
-    const found = await lookUp(client, ids).catch(withoutPlant);
-    // If only some rows were inserted, it is not known which.
-    if (!isFoundRows(found))
-      return { findings: inserted === 0 ? 'not now' : 'unknown', error: found };
+    const found = await lookUp(client, plants).catch((error: unknown) => ({
+      // If only some rows were inserted, it is not known which.
+      findings: inserted === 0 ? ('not now' as const) : ('unknown' as const),
+      error: withoutPlant(error),
+      isKept: true,
+    }));
     if (inserted === 0 && !found.isKept) await this.#table.examine(client);
-    const findings = plants.map((it) => findingOf(it, found));
-    return { findings, ...(findings.includes('unusable') && { error: hidden() }) };
+    return found;
   }
 }
 
@@ -173,14 +167,10 @@ async function lookUpLocked(
   plant: MarkedPlant,
   locked: PostgresqlStoreError,
 ): Promise<InsertResult> {
-  const { id } = plant.plant;
-  const found = await lookUp(client, [id]).catch(withoutPlant);
-  const isCommitted = isFoundRows(found) && found.marks.has(id);
-  return isCommitted ? { findings: [findingOf(plant, found)] } : resultOf(locked);
+  const found = await lookUp(client, [plant]).catch(() => undefined);
+  const [finding] = found?.findings ?? [];
+  return found && (finding === 'stored' || finding === 'taken') ? found : resultOf(locked);
 }
-
-const isFoundRows = (it: unknown): it is FoundRows =>
-  typeof it === 'object' && it !== null && 'marks' in it;
 
 /** Returns the plants in up to {@link SMALLER_BY} parts. */
 function partsOf(plants: readonly MarkedPlant[]): (readonly MarkedPlant[])[] {
@@ -191,28 +181,6 @@ function partsOf(plants: readonly MarkedPlant[]): (readonly MarkedPlant[])[] {
 
 function findingAt({ findings }: InsertResult, at: number): PlantFinding {
   return typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
-}
-
-const hidden = () =>
-  new PostgresqlStoreError(
-    'unusable',
-    'row-level security hides the row with this id from the role, or a trigger prevented the insert. The policies for SELECT must show it every row',
-  );
-
-/** Returns what was found about one plant by an insert that has not inserted every plant. */
-function findingOf(
-  { plant: { id }, mark }: MarkedPlant,
-  { marks, isKept, mayHide }: FoundRows,
-): PlantFinding {
-  if (marks.get(id) === mark) return 'stored';
-  if (!isKept) return 'not now';
-  if (marks.has(id)) return 'taken';
-  if (mayHide) return 'unusable';
-  return {
-    finding: 'plant refused',
-    code: 'no row was inserted',
-    reason: 'a trigger or policy on the table prevented the insert',
-  };
 }
 
 /** Returns the result of an insert that failed as a whole. */

@@ -107,6 +107,11 @@ export function withServerText(error: unknown): unknown {
   return explained(error, meaningOf(error).sentence ?? error.message);
 }
 
+/** Throws what `withServerText` returns. */
+export function rejectWithServerText(error: unknown): never {
+  throw withServerText(error);
+}
+
 /** Explains an error of a statement that may carry plants. */
 export function withoutPlant(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;

@@ -12,8 +12,13 @@ import { Connections } from './connections.js';
 import { ExaminedTable } from './examined-table.js';
 import { HealthCheck } from './health-check.js';
 import { Inserts } from './inserts.js';
+import { type PlantRow, plantOf } from './plant-row.js';
 import { PostgresqlStoreError } from './postgresql-error.js';
-import { readPage } from './postgresql-page.js';
+import { hasPlant, type WithSettings } from './statements.js';
+import { MAY_LAG } from './table.js';
+
+/** The maximum number of plants on a page. */
+const MAX_PAGE = 1_000;
 
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlPlantDatabase implements PlantDatabase {
@@ -44,11 +49,18 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
     return this.#inserts.new();
   }
 
-  page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
-    return this.#connections.reads.run(
-      (client) => readPage(client, this.#table, this.#warnings, page),
-      signal,
-    );
+  /** Reads a page, and makes its plants durable. On a standby, warns that plants may be missing. */
+  async page(
+    { after, limit }: PageRequest,
+    signal: AbortSignal,
+  ): Promise<readonly NewPlantFields[]> {
+    const values = [after ?? null, Math.min(limit, MAX_PAGE)];
+    const { rows } = await this.#connections.reads.run((client) => {
+      const page = { text: this.#table.statements.page, values };
+      return client.runDurably<WithSettings<PlantRow>>(page);
+    }, signal);
+    if (rows[0]?.in_recovery) this.#warnings.report(MAY_LAG);
+    return rows.filter(hasPlant).map(plantOf);
   }
 
   check(signal: AbortSignal): Promise<void> {
