@@ -18,7 +18,7 @@ const DOCS_LABEL = 'plant_store_docs';
 const FOLDER = 'deploy/monitoring';
 const RULES = 'prometheus-alerts.yaml';
 const CASES = 'prometheus-alerts.test.yaml';
-const rules: { alert: string; expr: string; annotations: { runbook: string } }[] = parse(
+const rules: { alert: string; expr: string; annotations: { runbook_url: string } }[] = parse(
   read(`${FOLDER}/${RULES}`),
 ).groups[0].rules;
 const cases: { alertname: string; exp_alerts: unknown[] }[] = parse(
@@ -125,7 +125,7 @@ describe('The monitoring of the service', () => {
       const expected = cases.filter(({ alertname }) => alertname === alert);
       const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
       expect(fires).to.include.members([true, false]);
-      const [page = '', anchor = ''] = annotations.runbook.split('#');
+      const [page = '', anchor = ''] = annotations.runbook_url.split('#');
       expect(page).to.equal(`{{ $externalLabels.${DOCS_LABEL} }}/${basename(RUNBOOK)}`);
       expect(sections.get(anchor)).to.include(`\`${alert}\``);
       const onPanels = shown.flatMap((it) => usedIn(it.expr).metrics.map(familyOf));
