@@ -1,16 +1,7 @@
 import type { NewPlant } from '@plant-store/domain';
-import type { Availability } from './availability.js';
 import type { Batch } from './batch.js';
-import type { Clock } from './clock.js';
+import type { GroupCommitOptions } from './group-commit.js';
 import type { InsertResult, PlantInsert } from './plant-database.js';
-import type { BatchTracer, StoreObserver } from './telemetry.js';
-
-export interface AttemptOptions {
-  readonly availability: Pick<Availability, keyof Availability>;
-  readonly observer: StoreObserver;
-  readonly tracer?: BatchTracer | undefined;
-  readonly clock: Clock;
-}
 
 /** One attempt to insert a batch: it waits for a connection, is sent, and ends with or without a reply. */
 export class Attempt {
@@ -19,13 +10,13 @@ export class Attempt {
   /** Resolves when its reply is late. While it waits for a connection, it is not. */
   readonly late: Promise<void>;
   readonly #batch: Batch;
-  readonly #options: AttemptOptions;
+  readonly #options: GroupCommitOptions;
   /** Those that were sent. */
   #plants: readonly NewPlant[] = [];
   #sentAt = 0;
   #hasEnded = false;
 
-  constructor(batch: Batch, options: AttemptOptions) {
+  constructor(batch: Batch, options: GroupCommitOptions) {
     this.#batch = batch;
     this.#options = options;
     const { reply, late } = options.availability.send((lost) => this.#send(lost));

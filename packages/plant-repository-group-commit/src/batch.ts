@@ -1,17 +1,12 @@
 import { type NewPlant, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import { meaningOf, type PlantFinding } from './finding.js';
+import type { GroupCommitOptions } from './group-commit.js';
 import type { PendingPlant } from './pending-plant.js';
-import type { InsertResult, PlantDatabase, PlantInsert } from './plant-database.js';
-import type { StoreObserver } from './telemetry.js';
+import type { InsertResult, PlantInsert } from './plant-database.js';
 
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
-
-interface BatchOptions {
-  readonly database: Pick<PlantDatabase, 'newInsert' | 'explain'>;
-  readonly observer: StoreObserver;
-}
 
 /**
  * Plants that are inserted together until each has an outcome.
@@ -21,16 +16,17 @@ interface BatchOptions {
  * unavailable, and a new insert is sent with the plants that have no outcome yet.
  */
 export class Batch {
-  readonly #options: BatchOptions;
+  readonly #options: GroupCommitOptions;
   #plants: readonly PendingPlant[];
-  /** `undefined` until an attempt needs one, and again when its plants are known. */
+  /** `undefined` until an attempt needs one, and again when it is known what it has written. */
   #insert: PlantInsert | undefined;
   /** How many attempts may have written a plant, or still may. */
   #openAttempts = 0;
+  /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
   #cause: unknown;
 
-  constructor(plants: readonly PendingPlant[], options: BatchOptions) {
+  constructor(plants: readonly PendingPlant[], options: GroupCommitOptions) {
     this.#options = options;
     this.#plants = plants;
     for (const plant of plants) plant.join(this);
@@ -54,7 +50,7 @@ export class Batch {
     return this.#openAttempts > 0;
   }
 
-  /** Whether it may be sent again. */
+  /** Whether it may be sent. Once it may be written, only if the database recognises its insert. */
   get isRepeatable(): boolean {
     return !this.isPossiblyWritten || this.insert.isRepeatable;
   }

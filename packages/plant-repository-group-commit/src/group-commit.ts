@@ -1,10 +1,12 @@
 import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
-import { Attempt, type AttemptOptions } from './attempt.js';
+import { Attempt } from './attempt.js';
+import type { Availability } from './availability.js';
 import { Batch } from './batch.js';
-import { NoResponseError } from './clock.js';
+import { type Clock, NoResponseError } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { PlantDatabase } from './plant-database.js';
+import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
@@ -12,8 +14,12 @@ const SENT_AFTER_CLOSE_MS = 1_000;
 export const CLOSED = 'the store is closed';
 export const NO_TIME_LEFT = 'there is no time left';
 
-export interface GroupCommitOptions extends AttemptOptions {
+export interface GroupCommitOptions {
   readonly database: PlantDatabase;
+  readonly availability: Pick<Availability, keyof Availability>;
+  readonly observer: StoreObserver;
+  readonly tracer?: BatchTracer | undefined;
+  readonly clock: Clock;
 }
 
 /**
@@ -80,11 +86,11 @@ export class GroupCommit {
    */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const drained = new Promise<void>((resolve) => {
-      this.#drained = resolve;
-    });
     const stopTimer = this.#options.clock.after(SENT_AFTER_CLOSE_MS, () => this.#stopSending());
-    if (this.#pending > 0) await drained;
+    await new Promise<void>((drained) => {
+      this.#drained = drained;
+      if (this.#pending === 0) drained();
+    });
     stopTimer();
     this.#queue.empty();
   }
@@ -108,7 +114,7 @@ export class GroupCommit {
       await Promise.race([...endsOf(attempts), attempt.late]);
       if (batch.isOver) break;
       stepAside();
-      // Many batches that stand aside need the connections themselves.
+      // A late reply permits a second attempt, if batches that stand aside do not need its connection.
       const mayOverlap =
         attempts.length === 1 && batch.isRepeatable && this.#queue.hasSpareConnections;
       if (!mayOverlap) await Promise.race(endsOf(attempts));
@@ -117,6 +123,7 @@ export class GroupCommit {
       if (!batch.isRepeatable) batch.giveUp();
       if (!this.#isSending) giveUpUnwritten(batch);
     }
+    // Each holds a connection until then.
     for (const ended of endsOf(attempts)) await ended;
     batch.endInsert();
     this.#batches = this.#batches.filter((it) => it !== batch);
