@@ -20,8 +20,8 @@ export const MAX_HEADERS = 1000;
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
-/** A target that is refused: it has a fragment, or is a URL that is not HTTP or has no host. */
-const TARGET = /^[^?]*#|^(?!https?:\/\/[^/])[a-z]+:/i;
+/** A URL of HTTP whose host is a name or an address, perhaps with a port. */
+const HTTP_URL = /^https?:\/\/(?:\[[\da-f:.]+\]|[\w.~-]+)(?::\d*)?(?:[/?]|$)/i;
 
 /** RFC 9110 section 10.1.1: the only expectation. */
 const isContinue = (expectation: string) => expectation.toLowerCase() === '100-continue';
@@ -36,8 +36,7 @@ export function checkHttp(request: IncomingMessage): void {
   const { httpVersion, rawHeaders } = request;
   // Node.js may have dropped some of them, such as `Content-Length`.
   if (rawHeaders.length > 2 * MAX_HEADERS) throw new RequestError('HEADERS_TOO_LARGE');
-  // RFC 9112 section 3.2: frameworks would cut off a fragment, and take the path of any URL.
-  if (TARGET.test(request.url ?? '')) throw malformed('the request target must be a path or a URL');
+  if (!isTarget(request.url ?? '')) throw malformed('the request target must be a path or a URL');
   const { host, 'transfer-encoding': coding, expect } = request.headers;
   const isOld = httpVersion === '1.0';
   if (!isOld && httpVersion !== '1.1') throw malformed('the version must be HTTP/1.1 or HTTP/1.0');
@@ -64,6 +63,15 @@ export function checkHttp(request: IncomingMessage): void {
 export function expectsContinue(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
   return headers.expect !== undefined && httpVersion === '1.1' && hasUnreadBody(request);
+}
+
+/**
+ * Returns whether a target is a path, a URL or `*` (RFC 9112 section 3.2). Frameworks would cut off a fragment, take the path
+ * of any URL, and throw for an invalid host, such as `[::1` or `xn--a`.
+ */
+function isTarget(target: string): boolean {
+  if (/^[^?]*#/.test(target)) return false;
+  return /^[/*]/.test(target) || (HTTP_URL.test(target) && URL.canParse(target));
 }
 
 function malformed(rule: string): RequestError {

@@ -38,7 +38,14 @@ describe('Paths and methods', () => {
       'http://a.example/',
       'http://a.example/%70lants',
     ].map((target) => creating(`POST ${target} gets a 4040`, { target }, NOT_FOUND)),
-    ...['/plants#x', '/#/plants', 'http:///plants', 'ftp://a.example/plants'].map((target) =>
+    ...[
+      '/plants#x',
+      '/#/plants',
+      'http:///plants',
+      'http://[::1/plants',
+      'http://xn--a/plants',
+      'ftp://a.example/plants',
+    ].map((target) =>
       creating(`POST ${target} does not create`, { target }, { ...NOT_FOUND, error: [4000, 4040] }),
     ),
     ...[
