@@ -141,23 +141,11 @@ export class Inserts {
     const statement = { text, values, name: this.#prepares ? name : undefined };
     const { rowCount } = await client.runDurably(statement);
     if (rowCount === plants.length) return { findings: 'stored' };
-    return this.#lookUp(client, plants, rowCount);
-  }
-
-  /** Looks up what became of plants when fewer were inserted. */
-  async #lookUp(
-    client: PlantClient,
-    plants: readonly MarkedPlant[],
-    inserted: number | null,
-  ): Promise<InsertResult> {
-    const found = await lookUp(client, plants).catch((error: unknown) => ({
+    return lookUp(client, plants).catch((error: unknown) => ({
       // If only some rows were inserted, it is not known which.
-      findings: inserted === 0 ? ('not now' as const) : ('unknown' as const),
+      findings: rowCount === 0 ? 'not now' : 'unknown',
       error: withoutPlant(error),
-      isKept: true,
     }));
-    if (inserted === 0 && !found.isKept) await this.#table.examine(client);
-    return found;
   }
 }
 
@@ -168,8 +156,8 @@ async function lookUpLocked(
   locked: PostgresqlStoreError,
 ): Promise<InsertResult> {
   const found = await lookUp(client, [plant]).catch(() => undefined);
-  const [finding] = found?.findings ?? [];
-  return found && (finding === 'stored' || finding === 'taken') ? found : resultOf(locked);
+  const finding = found && findingAt(found, 0);
+  return finding === 'stored' || finding === 'taken' ? { findings: finding } : resultOf(locked);
 }
 
 /** Returns the plants in up to {@link SMALLER_BY} parts. */

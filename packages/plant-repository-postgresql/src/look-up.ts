@@ -1,22 +1,15 @@
-import type { PlantFinding } from '@plant-store/plant-repository-group-commit';
+import type { InsertResult, PlantFinding } from '@plant-store/plant-repository-group-commit';
 import { type MarkedPlant, markOf, type PlantRow } from './plant-row.js';
 import type { PlantClient } from './plant-store-client.js';
 import { PostgresqlStoreError } from './postgresql-error.js';
 import { hasPlant, LOOK_UP, type WithSettings } from './statements.js';
 
 type LookedUp = WithSettings<Pick<PlantRow, 'id' | 'mark'>> & {
+  /** Whether the server would have kept plants that were inserted. */
   readonly is_kept: boolean;
   /** Whether row-level security may hide plants from the role. */
   readonly may_hide: boolean;
 };
-
-interface LookUp {
-  /** What became of each plant. */
-  readonly findings: readonly PlantFinding[];
-  readonly error?: PostgresqlStoreError;
-  /** Whether the server would have kept plants that were inserted. */
-  readonly isKept: boolean;
-}
 
 const NOT_INSERTED = {
   finding: 'plant refused',
@@ -43,17 +36,20 @@ const hidden = () =>
  * Looks up what became of plants of which not every one was inserted, and makes those durable that it finds. Rejects on a
  * standby.
  */
-export async function lookUp(client: PlantClient, plants: readonly MarkedPlant[]): Promise<LookUp> {
+export async function lookUp(
+  client: PlantClient,
+  plants: readonly MarkedPlant[],
+): Promise<InsertResult> {
   const values = [plants.map(({ plant }) => plant.id)];
   const { rows } = await client.runDurably<LookedUp>({ text: LOOK_UP, values });
-  const { in_recovery, is_kept: isKept = false, may_hide = false } = rows[0] ?? {};
+  const { in_recovery, is_kept = false, may_hide = false } = rows[0] ?? {};
   if (in_recovery) throw readsReachStandby();
   const marks = new Map(rows.filter(hasPlant).map((row) => [BigInt(row.id), markOf(row)]));
   const findings = plants.map(({ plant: { id }, mark }): PlantFinding => {
     if (marks.get(id) === mark) return 'stored';
-    if (!isKept) return 'not now';
+    if (!is_kept) return 'not now';
     if (marks.has(id)) return 'taken';
     return may_hide ? 'unusable' : NOT_INSERTED;
   });
-  return { findings, isKept, ...(findings.includes('unusable') && { error: hidden() }) };
+  return { findings, ...(findings.includes('unusable') && { error: hidden() }) };
 }

@@ -120,6 +120,14 @@ describeOnPostgresql('a statement of the store', () => {
     });
   }
 
+  it('has no reply if its connection is lost after a part of it was inserted', async () => {
+    await create(`${CREATE_TABLE};
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+        IF NEW.id = 0 THEN RAISE 'no'; END IF; RAISE 'timeout' USING ERRCODE = '57P05'; END$$;
+      CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id <> 1) EXECUTE FUNCTION fail()`);
+    await rejects(insert(batch({}, {}, {}), signal), { message: 'the connection was lost' });
+  });
+
   it('inserts the other plants while another session locks one id', async () => {
     await create(CREATE_TABLE);
     await server.run(`BEGIN; ${ROW}`);
