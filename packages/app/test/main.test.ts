@@ -22,12 +22,9 @@ describe('The plant-store command', () => {
     expect(err).to.include('got "\\x9b2J"');
   });
 
-  it('lists the documented commands for --help, -h and help', async () => {
+  it('prints its usage for --help, -h and help', async () => {
     const help = await result(['--help']);
     expect([help.code, help.err]).to.deep.equal([0, '']);
-    const listed = [...help.out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, word]) => word);
-    const described = [...page.matchAll(/^- `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
-    expect(described).to.have.members(listed);
     expect(help.out.slice(-500)).to.include(`see docs/configuration.md\nin ${checkout}.\n`);
     for (const line of ['-h', 'help', 'help import', 'serve --help', 'import a.ndjson -h']) {
       expect(await result(line.split(' ')), line).to.deep.equal(help);
