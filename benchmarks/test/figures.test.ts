@@ -71,7 +71,7 @@ describe('The figures of the demo', () => {
 
   it('are drawn as a picture that marks every wrong response', () => {
     const drawn = picture(run(creates, [create(3, 'stored')]));
-    expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
+    expect(drawn.match(/<rect class="wrong"/g)).to.have.lengthOf(1);
     expect(drawn).to.include('1 wrong</tspan> of 1<').and.to.include('0 wrong of 2<');
     expect(drawn).not.to.include('NaN');
   });

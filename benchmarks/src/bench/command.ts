@@ -19,7 +19,7 @@ stores, updates README.md, docs/evidence.md and docs/performance.csv.
   --base <dir>      measures the built service of another checkout, too; changes no document
   --quick           one round of few creates, to check that the benchmark works; changes no document
 
-ladder measures the adapters of one port for MongoDB, from what people write to batched inserts, and prints one table: lines
+ladder measures the adapters of one port for MongoDB, from what people write to batched inserts, and prints a table of each part: lines
 of code, cases of the contract suite (3 minutes), responses while a primary fails (1.5 minutes a round), and creates per
 second (1.5 minutes a round). Takes 12 minutes on two CPUs, and updates README.md and docs/evidence.md.
 

@@ -4,7 +4,7 @@ import { machine, writeSection } from '../documents.js';
 import { markdownTable } from '../markdown-table.js';
 import { root } from '../peers.js';
 import { CONNECTIONS, type Sample } from './compare.js';
-import { cpuTime, type Measure, median, medianAndRange, perSecond, ratios } from './ratios.js';
+import { cpuTime, type Measure, medianAndRange, perSecond, ratios } from './ratios.js';
 
 const PAGE = 'docs/evidence.md';
 const FIRST_PAGE = 'README.md';
@@ -43,7 +43,7 @@ export function ratioTable(results: Results): string {
   return markdownTable([['', 'compared with', ...CONNECTIONS.map(String)], ...rows], 2);
 }
 
-/** Returns the medians of creates per second relative to the peers that keep plants in a database, for the README. */
+/** Returns the creates per second relative to the peers that keep plants in a database, for the README. */
 function speedTable(results: Results): string {
   const rows = COMPARED.filter(([, , , measures]) => measures === DURABLE).flatMap(
     ([store, title, peers]) => {
@@ -53,7 +53,7 @@ function speedTable(results: Results): string {
         .map((peer) => [
           `${title}, ${peer.replace('Fastify + ', '')}`,
           ...CONNECTIONS.map((connections) =>
-            median(ratios(samples, [SERVICE, peer], connections, perSecond)).toFixed(2),
+            medianAndRange(ratios(samples, [SERVICE, peer], connections, perSecond)),
           ),
         ]);
     },

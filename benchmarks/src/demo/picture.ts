@@ -17,6 +17,9 @@ const STYLE =
   '.stored{fill:#9aa4ae}.own .stored{fill:#2da44e}.unknown{fill:#9a6700}.wrong{fill:#cf222e}.fault{fill:#8c959f;opacity:.18}' +
   '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.unknown{fill:#d29922}.wrong{fill:#ff7b72}}';
 
+const LEGEND =
+  'per second: stored (green: our stores), <tspan class="unknown">unknown</tspan>, <tspan class="wrong">wrong</tspan>';
+
 type Kind = 'stored' | 'unknown' | 'wrong';
 
 /** Draws what the responses of each subject reported in each second, all with one scale. */
@@ -33,7 +36,7 @@ export function picture({ began, happened, results }: Run): string {
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...results.map((result, row) => drawn(result, series[row] ?? [], row, most)),
-    `<text x="0" y="${height - 6}">creates a second; brown: unknown, red: wrong</text>`,
+    `<text x="0" y="${height - 6}">${LEGEND}</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');

@@ -28,25 +28,33 @@ const measurements: Readonly<Record<string, (options: LadderOptions) => Promise<
 export const PARTS: readonly string[] = Object.keys(measurements);
 
 /** The columns that the README shows. */
-const BRIEF = ['lines', 'wrong', 'unknown, killed', 'creates/s at 50'];
+const BRIEF = ['lines', 'wrong', 'unknown, killed', 'unknown, frozen', 'creates/s at 50'];
 
-/** Measures the rungs. Resolves with the table. */
+/** Measures the rungs. Resolves with a table of each part. */
 export async function ladder(options: LadderOptions): Promise<string> {
-  const columns: Column[] = [];
+  const measured = new Map<string, readonly Column[]>();
   for (const part of options.parts) {
     const measure = measurements[part];
     if (measure === undefined) throw new Error(`--only: expected one of ${PARTS}, got "${part}"`);
-    columns.push(...(await measure(options)));
+    measured.set(part, await measure(options));
   }
+  if (options.isWhole) writePages([...measured.values()].flat(), options.rounds);
+  return [...measured.values()].map((columns) => `${tableOf(columns)}\n`).join('\n');
+}
+
+function writePages(columns: readonly Column[], rounds: number): void {
+  const isSpeed = ({ title }: Column) => / at \d+$/.test(title);
+  const brief = columns.filter(({ title }) => BRIEF.includes(title));
+  writeSection('README.md', 'ladder', tableOf(brief));
+  const page = 'docs/evidence.md';
+  writeSection(page, 'ladder', tableOf(columns.filter((it) => !isSpeed(it))));
+  writeSection(page, 'ladder-speed', tableOf(columns.filter(isSpeed)));
+  writeSection(page, 'ladder-machine', `${machine()}; rounds: ${rounds}.`);
+}
+
+function tableOf(columns: readonly Column[]): string {
   const names = rungs.map(({ name }) => name);
-  const table = ladderTable(names, columns);
-  if (options.isWhole) {
-    const brief = columns.filter(({ title }) => BRIEF.includes(title));
-    writeSection('README.md', 'ladder', ladderTable(names, brief));
-    writeSection('docs/evidence.md', 'ladder', table);
-    writeSection('docs/evidence.md', 'ladder-machine', `${machine()}; rounds: ${options.rounds}.`);
-  }
-  return `${table}\n`;
+  return ladderTable(names, columns);
 }
 
 function linesColumn(): Column {
