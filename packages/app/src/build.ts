@@ -7,7 +7,7 @@ const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta
 /** Written by `scripts/write-version.js`. */
 const IDENTITY = './build.json';
 
-/** Identifies this build. One without an identity, such as one by `tsc` alone, has the version of the manifest. */
+/** Identifies this build. Without `build.json`, as after `tsc` alone, its version is the one in `package.json`. */
 export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
   ? read(IDENTITY)
   : { version: read('../../package.json').version };

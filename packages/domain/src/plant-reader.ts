@@ -33,7 +33,7 @@ export interface PlantReader {
    *
    * - Every plant that was stored before the call, through any repository on the database, and whose id is between `after`
    *   and the last id of the page, is on it exactly once. A plant added during the call may or may not be on it.
-   * - The page has only plants that are stored durably: none of them can be undone.
+   * - A page contains only plants that are stored durably: none of them can be undone.
    * - You decide whether to retry. A failover within the time limit costs time, not an error.
    *
    * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it rejects immediately.

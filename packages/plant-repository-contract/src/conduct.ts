@@ -14,7 +14,7 @@ import {
   TIME_LIMIT_MS,
 } from './steps.js';
 
-/** How long a number may take to become what it was. Only a store that loses something needs all of it. */
+/** How long a count of timers or connections may take to fall again. A store that leaks waits this long. */
 const SETTLED_WITHIN_MS = 500;
 
 const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;

@@ -23,7 +23,7 @@ const ROUTERS: readonly ServerType[] = ['Mongos', 'LoadBalancer'];
 
 const isKnown = (type: ServerType) => !['Unknown', 'PossiblePrimary'].includes(type);
 
-/** The maximum number of plants in one insert. */
+/** MongoDB accepts 100,000 documents, but a single insert that fails would then hold up as many plants. */
 const MAX_TOGETHER = 1_000;
 
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */

@@ -17,7 +17,7 @@ import {
 import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
 import { isUnauthorized, needsAdministrator, reasonOf, SILENT } from './mongo-reason.js';
 
-/** More connections would not store more plants per second. */
+/** Each insert in flight takes a connection: this bounds both. */
 const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**

@@ -27,7 +27,7 @@ export class ExaminedTable {
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};
     const [why, template] = unusable;
     const command = template?.replace('$USER', `"${this.#user}"`);
-    // Only a new connection follows what an administrator corrects with ALTER ROLE.
+    // What an administrator corrects with ALTER ROLE takes effect only in new connections.
     if (why) throw new PostgresqlStoreError('unusable', why, { command, reconnects: true });
     if (torn) this.#warnings.report(...TORN_PAGES);
     this.#statements = statementsFor(absent);
