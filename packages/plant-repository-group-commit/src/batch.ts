@@ -2,7 +2,7 @@ import { type NewPlant, PlantIdTakenError, StoreUnavailableError } from '@plant-
 import { meaningOf, type PlantFinding } from './finding.js';
 import type { GroupCommitOptions } from './group-commit.js';
 import type { PendingPlant } from './pending-plant.js';
-import type { InsertResult, PlantInsert } from './plant-database.js';
+import { findingAt, type InsertResult, type PlantInsert } from './plant-database.js';
 
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
@@ -85,14 +85,12 @@ export class Batch {
   }
 
   /** Counts an attempt that was sent and has ended. */
-  count({ findings, error }: InsertResult): void {
-    const found = this.#plants.map((_, at) =>
-      typeof findings === 'string' ? findings : (findings[at] ?? 'unknown'),
-    );
+  count(result: InsertResult): void {
+    const found = this.#plants.map((_, at) => findingAt(result, at));
     if (found.every((it) => meaningOf(it).written !== 'unknown')) this.#openAttempts -= 1;
     if (!this.isPossiblyWritten) this.endInsert();
-    if (findings !== 'unreachable') this.#replies += 1;
-    this.#cause = error;
+    if (result.findings !== 'unreachable') this.#replies += 1;
+    this.#cause = result.error;
     for (const [at, plant] of this.#plants.entries()) this.#learn(plant, found[at] ?? 'unknown');
   }
 

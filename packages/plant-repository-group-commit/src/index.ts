@@ -4,13 +4,14 @@ export {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,
 } from './group-commit-plant-repository.js';
-export type {
-  BatchLimits,
-  Explanation,
-  InsertRequest,
-  InsertResult,
-  PlantDatabase,
-  PlantInsert,
+export {
+  type BatchLimits,
+  type Explanation,
+  findingAt,
+  type InsertRequest,
+  type InsertResult,
+  type PlantDatabase,
+  type PlantInsert,
 } from './plant-database.js';
 export type { BatchTracer, StoreEvent, StoreObserver } from './telemetry.js';
 export { Warnings } from './warnings.js';

@@ -20,6 +20,11 @@ export interface InsertResult {
   readonly error?: unknown;
 }
 
+/** Returns what was found about the plant at an index of {@link InsertRequest.take}. */
+export function findingAt({ findings }: InsertResult, at: number): PlantFinding {
+  return typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
+}
+
 /** An insert of one batch of plants, which is sent until each plant has an outcome. */
 export interface PlantInsert {
   /**

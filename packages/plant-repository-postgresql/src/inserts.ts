@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { NewPlant } from '@plant-store/domain';
-import type {
-  InsertResult,
-  PlantFinding,
-  PlantInsert,
+import {
+  findingAt,
+  type InsertResult,
+  type PlantFinding,
+  type PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
 import type { Connections } from './connections.js';
 import type { ExaminedTable } from './examined-table.js';
@@ -165,10 +166,6 @@ function partsOf(plants: readonly MarkedPlant[]): (readonly MarkedPlant[])[] {
   const size = Math.ceil(plants.length / SMALLER_BY);
   const count = Math.ceil(plants.length / size);
   return Array.from({ length: count }, (_, at) => plants.slice(at * size, (at + 1) * size));
-}
-
-function findingAt({ findings }: InsertResult, at: number): PlantFinding {
-  return typeof findings === 'string' ? findings : (findings[at] ?? 'unknown');
 }
 
 /** Returns the result of an insert that failed as a whole. */
