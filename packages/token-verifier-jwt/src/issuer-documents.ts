@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JWK } from 'jose';
-import type { Clock, FetchKeys } from './issuer-keys.js';
+import type { FetchClock, FetchKeys } from './issuer-keys.js';
 import { type JwtTokenVerifierOptions, nameOf, trustedUrl } from './jwt-token-verifier-options.js';
 
 const MAX_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ const NOT_TRUSTED =
 export function keysOf(
   { issuer, jwksUrl }: Pick<JwtTokenVerifierOptions, 'issuer' | 'jwksUrl'>,
   algorithms: readonly string[],
-  after: Clock['after'],
+  after: FetchClock['after'],
 ): FetchKeys {
   let latest: URL | undefined;
   return async (signal, fetching) => {

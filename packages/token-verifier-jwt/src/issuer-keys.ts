@@ -20,7 +20,7 @@ const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
 const MAX_VERIFIED = 10_000;
 
 /** A source of time that tests can replace with one they control. */
-export interface Clock {
+export interface FetchClock {
   /** Milliseconds since some moment, which never go back. */
   now(): number;
   /** Calls `act` once, after `ms` milliseconds. */
@@ -49,7 +49,7 @@ export class VerifiedClients extends Map<string, { client: Client; until: number
 export class IssuerKeys {
   /** A new map whenever the keys have changed. */
   #verified = new VerifiedClients();
-  readonly #clock: Clock;
+  readonly #clock: FetchClock;
   readonly #observer: TokenObserver;
   readonly #closing: AbortSignal;
   readonly #load: FetchKeys;
@@ -69,7 +69,7 @@ export class IssuerKeys {
   #failure: TokenVerifierUnavailableError | undefined;
 
   /** @param closing Ends the fetch under way, and all later ones. */
-  constructor(load: FetchKeys, clock: Clock, observer: TokenObserver, closing: AbortSignal) {
+  constructor(load: FetchKeys, clock: FetchClock, observer: TokenObserver, closing: AbortSignal) {
     this.#load = load;
     this.#clock = clock;
     this.#observer = observer;

@@ -9,7 +9,7 @@ import {
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { clientOf, headerOf } from './access-token.js';
 import { keysOf } from './issuer-documents.js';
-import { type Clock, IssuerKeys } from './issuer-keys.js';
+import { type FetchClock, IssuerKeys } from './issuer-keys.js';
 import {
   DEFAULT_ALGORITHMS,
   type JwtTokenVerifierOptions,
@@ -124,4 +124,4 @@ function invalidToken(error: errors.JOSEError): InvalidTokenError {
 }
 
 /** A timer that keeps no process alive. */
-const after: Clock['after'] = (ms, act) => setTimeout(act, ms).unref();
+const after: FetchClock['after'] = (ms, act) => setTimeout(act, ms).unref();

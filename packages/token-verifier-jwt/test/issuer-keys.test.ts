@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
-import { type Clock, type FetchKeys, IssuerKeys } from '../src/issuer-keys.js';
+import { type FetchClock, type FetchKeys, IssuerKeys } from '../src/issuer-keys.js';
 import { type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 const SECOND = 1_000;
@@ -13,7 +13,7 @@ const RESET = new Error('read ECONNRESET');
 const KEYS_URL = new URL('https://login.example/keys?code=s3cret');
 
 /** An issuer, and the clock of its client. */
-class Issuer implements Clock {
+class Issuer implements FetchClock {
   keys: readonly IssuerKey[] = [];
   /** Why a fetch fails; `undefined` when it does not. */
   failure: Error | undefined;
