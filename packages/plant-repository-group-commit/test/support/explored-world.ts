@@ -47,11 +47,11 @@ const CONNECTED_MS = 120;
 /** How soon after the last surprise every plant has an outcome, if its time limit permits it. */
 const RECOVERY_MS = 250;
 
-export type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'refused';
+export type WorldOutcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'refused';
 
 interface Add extends PlannedAdd {
   readonly deadline: number;
-  outcome?: Outcome;
+  outcome?: WorldOutcome;
 }
 
 /**
@@ -72,7 +72,7 @@ export class ExploredWorld implements World {
   /** What is not true. */
   violation: string | undefined;
   readonly #plan: WorldPlan;
-  readonly #outcomes: Set<Outcome>;
+  readonly #outcomes: Set<WorldOutcome>;
   readonly #time = new VirtualTime();
   readonly #server = new ExploredServer();
   readonly #attempts: ExploredAttempt[] = [];
@@ -87,7 +87,7 @@ export class ExploredWorld implements World {
   #watch: Watch = newWatch();
   #surprisedAt = 0;
 
-  private constructor(plan: WorldPlan, outcomes: Set<Outcome>) {
+  private constructor(plan: WorldPlan, outcomes: Set<WorldOutcome>) {
     this.#plan = plan;
     this.#outcomes = outcomes;
     this.#instances = [0, 1].map((instance) => this.#instance(instance));
@@ -96,7 +96,7 @@ export class ExploredWorld implements World {
   }
 
   /** @param outcomes Gets every outcome. */
-  static async open(plan: WorldPlan, outcomes: Set<Outcome>): Promise<ExploredWorld> {
+  static async open(plan: WorldPlan, outcomes: Set<WorldOutcome>): Promise<ExploredWorld> {
     const world = new ExploredWorld(plan, outcomes);
     await settled();
     return world;
@@ -238,7 +238,7 @@ export class ExploredWorld implements World {
   }
 
   /** Checks what can be known at the moment of an outcome. */
-  #settle(add: Add, outcome: Outcome): void {
+  #settle(add: Add, outcome: WorldOutcome): void {
     const now = this.#time.now();
     const mayBeWritten = this.#attempts.some((it) => it.mayHaveWritten(add.name));
     const holder = this.#server.committed(add.id);
@@ -289,7 +289,7 @@ export class ExploredWorld implements World {
   }
 }
 
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown): WorldOutcome {
   if (error instanceof PlantIdTakenError) return 'taken';
   if (error instanceof StoreUnavailableError) return 'unavailable';
   return error instanceof OutcomeUnknownError ? 'unknown' : 'refused';

@@ -1,6 +1,11 @@
 import { explore } from '@plant-store/explorer';
 import { expect } from 'chai';
-import { ExploredWorld, type Outcome, type PlannedAdd, type WorldPlan } from './explored-world.js';
+import {
+  ExploredWorld,
+  type PlannedAdd,
+  type WorldOutcome,
+  type WorldPlan,
+} from './explored-world.js';
 
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
@@ -48,7 +53,7 @@ export function describeHistories(surprises: number): void {
 
     for (const [name, plan] of Object.entries(WORLDS)) {
       it(name, async function () {
-        const outcomes = new Set<Outcome>();
+        const outcomes = new Set<WorldOutcome>();
         const open = () => ExploredWorld.open(plan, outcomes);
         const { counterexample, histories } = await explore(open, surprises);
         if (counterexample) expect.fail(counterexample);
