@@ -1,3 +1,5 @@
+// Everything but `InvalidMongoUriError`, `mongoUriProblem` and `MongoPlantRepository` is for plant-repository-mongodb-batched.
+
 export {
   DURABLE,
   hostsOf,
