@@ -22,13 +22,16 @@ export type AdapterChoices<Configured> = Readonly<Record<string, AdapterChoice<C
 export function choice<Configured, const Table extends Settings>(definition: {
   readonly settings: Table;
   /** May reject with `ConfigurationError` for problems that no single setting can find. */
-  configure(values: ValuesOf<Table>, trial: boolean): Configured | Promise<Configured>;
+  configure(
+    values: ValuesOf<Table>,
+    run: { readonly isTrial: boolean },
+  ): Configured | Promise<Configured>;
 }): AdapterChoice<Configured> {
   const { settings } = definition;
   return {
     settings,
     configure: async (env, given) =>
-      definition.configure(readSettings(settings, env, given), isTrial(env)),
+      definition.configure(readSettings(settings, env, given), { isTrial: isTrial(env) }),
   };
 }
 

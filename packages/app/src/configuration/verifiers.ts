@@ -36,10 +36,11 @@ const list = choice({
       secret: true,
     }),
   },
-  configure({ ACCESS_TOKEN_SHA256: digests }, trial): ConfiguredVerifier {
+  configure({ ACCESS_TOKEN_SHA256: digests }, { isTrial }): ConfiguredVerifier {
     const fix =
       'Set it to the second line printed by `plant-store token`; separate several digests with commas';
-    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, trial, () => parseTokensList(digests));
+    const source = { variable: 'ACCESS_TOKEN_SHA256', fix, isTrial };
+    const tokens = checkedTokens(source, () => parseTokensList(digests));
     return { open: async () => new StaticTokenVerifier(tokens) };
   },
 });
@@ -48,10 +49,10 @@ const file = choice({
   settings: {
     ACCESS_TOKENS_FILE: required(text('a file path', '/etc/plant-store/tokens')),
   },
-  configure({ ACCESS_TOKENS_FILE: path }, trial): ConfiguredVerifier {
+  configure({ ACCESS_TOKENS_FILE: path }, { isTrial }): ConfiguredVerifier {
     const fix = 'Each line must contain a digest and a label: see docs/authentication.md';
-    const parse = () => parseTokensFile(readFileSync(path, 'utf8'));
-    const read = () => checkedTokens('ACCESS_TOKENS_FILE', fix, trial, parse);
+    const source = { variable: 'ACCESS_TOKENS_FILE', fix, isTrial };
+    const read = () => checkedTokens(source, () => parseTokensFile(readFileSync(path, 'utf8')));
     const tokens = read();
     return {
       variables: 'ACCESS_TOKENS_FILE',
@@ -151,9 +152,7 @@ const OF_NOTHING = [
 
 /** @throws {ConfigurationError} */
 function checkedTokens(
-  variable: string,
-  fix: string,
-  trial: boolean,
+  { variable, fix, isTrial }: { variable: string; fix: string; isTrial: boolean },
   parse: () => TokenDigest[],
 ): TokenDigest[] {
   try {
@@ -162,7 +161,7 @@ function checkedTokens(
     if (digests.some((digest) => OF_NOTHING.includes(digest))) {
       throw new InvalidTokensError(['a digest is of an empty text, not of a token']);
     }
-    if (trial || !digests.includes(SHOWN_IN_README)) return tokens;
+    if (isTrial || !digests.includes(SHOWN_IN_README)) return tokens;
     throw new InvalidTokensError(['`demo` is not secret: the README shows it']);
   } catch (error) {
     if (!(error instanceof InvalidTokensError)) {
