@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { PlantRepository } from '@plant-store/domain';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { type Subject, service } from '../peers.js';
 import { InsertOne } from './insert-one.js';
 import { TrueOutcomes } from './true-outcomes.js';
@@ -60,6 +60,6 @@ export const rungs: readonly Rung[] = [
     (...at) => new MongoPlantRepository(...at),
   ),
   own('batched', 'packages/plant-repository-mongodb-batched', 'batched', (uri, collection) =>
-    mongoPlantRepository({ uri, collection }),
+    batchedMongoPlantRepository({ uri, collection }),
   ),
 ];

@@ -5,6 +5,6 @@ export type {
 } from '@plant-store/plant-repository-group-commit';
 export { InvalidMongoUriError, mongoUriProblem } from '@plant-store/plant-repository-mongodb';
 export {
-  type MongoPlantRepositoryOptions,
-  mongoPlantRepository,
-} from './mongo-plant-repository.js';
+  type BatchedMongoPlantRepositoryOptions,
+  batchedMongoPlantRepository,
+} from './batched-mongo-plant-repository.js';

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { newPlantParser } from '@plant-store/plant-json';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { newDatabase } from '@plant-store/test-servers/mongod';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
@@ -111,7 +111,7 @@ describe('The commands of docs/import-and-export.md', function () {
 
     /** Stores plants in the old database. */
     async function create(lines: string): Promise<void> {
-      const plants = mongoPlantRepository({ uri: uris[0] ?? '' });
+      const plants = batchedMongoPlantRepository({ uri: uris[0] ?? '' });
       for (const text of lines.trim().split('\n')) {
         await plants.add(parseNewPlant(Buffer.from(text)), 10_000);
       }

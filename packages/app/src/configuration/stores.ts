@@ -80,11 +80,11 @@ const mongodb = choice({
         if (isSingle && purpose !== 'export') {
           return watched(new MongoPlantRepository(uri, collection), observer);
         }
-        const { mongoPlantRepository } = await import(
+        const { batchedMongoPlantRepository } = await import(
           '@plant-store/plant-repository-mongodb-batched'
         );
         const createCollection = purpose === 'serve';
-        return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
+        return batchedMongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
       advice: ({ REQUEST_DEADLINE_MS }) => [
         REQUEST_DEADLINE_MS < ELECTION_MS &&

@@ -1,7 +1,7 @@
 import { errorOf, until } from '@plant-store/contract-suite';
 import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { StoreEvents } from './store-events.js';
 
@@ -24,7 +24,7 @@ export function repositories() {
   afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
   return (uri: string, collection = freshCollection()) => {
     const events = new StoreEvents();
-    const repository = mongoPlantRepository({ uri, collection, observer: events.observer });
+    const repository = batchedMongoPlantRepository({ uri, collection, observer: events.observer });
     opened.push(repository);
     return { repository, events, collection };
   };

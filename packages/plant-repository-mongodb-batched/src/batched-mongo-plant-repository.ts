@@ -5,8 +5,8 @@ import {
 } from '@plant-store/plant-repository-group-commit';
 import { MongoPlantDatabase } from './mongo-plant-database.js';
 
-/** Options of {@link mongoPlantRepository}. Only `uri` is required. */
-export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
+/** Options of {@link batchedMongoPlantRepository}. Only `uri` is required. */
+export interface BatchedMongoPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
   /** The connection string, `mongodb://` or `mongodb+srv://`. When it names no database, `plant-store` is used. */
   readonly uri: string;
   /** The name of the collection. `plants` by default. */
@@ -24,15 +24,15 @@ export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryO
  * @example
  * ```ts
  * import { newPlant } from '@plant-store/domain';
- * import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+ * import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
  *
- * const plants = mongoPlantRepository({ uri: 'mongodb://127.0.0.1:27017/?replicaSet=plants' });
+ * const plants = batchedMongoPlantRepository({ uri: 'mongodb://127.0.0.1:27017/?replicaSet=plants' });
  * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 15_000);
  * await plants.close();
  * ```
  */
-export function mongoPlantRepository(
-  options: MongoPlantRepositoryOptions,
+export function batchedMongoPlantRepository(
+  options: BatchedMongoPlantRepositoryOptions,
 ): PlantRepository & PlantReader {
   const { uri, collection = 'plants', createCollection = true, observer } = options;
   const database = new MongoPlantDatabase(uri, { collection, createCollection }, observer);

@@ -36,8 +36,8 @@ describeOnMongod('in a replica set with users,', () => {
     return { ...mongod.hooks(collection), repository: await reopen(), reopen };
   };
 
-  describePlantRepository(mocha, 'mongoPlantRepository', open);
-  describePlantReader(mocha, 'mongoPlantRepository', open);
+  describePlantRepository(mocha, 'batchedMongoPlantRepository', open);
+  describePlantReader(mocha, 'batchedMongoPlantRepository', open);
 
   const overTls = {
     SCRAM: () => `${mongod.uri}&${mongod.server.tls}`,
@@ -61,8 +61,8 @@ describeOnMongod('in a replica set with users,', () => {
 
   it('a store lets the process end if it is closed while it reads TLS files', async () => {
     const script = `
-      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
-      await mongoPlantRepository({ uri: '${mongod.uri}&${mongod.server.tls}' }).close();`;
+      import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
+      await batchedMongoPlantRepository({ uri: '${mongod.uri}&${mongod.server.tls}' }).close();`;
     const args = ['--input-type=module', '-e', script];
     const options = { cwd: import.meta.dirname, timeout: ENDED_WITHIN_MS };
     await promisify(execFile)(process.execPath, args, options);
