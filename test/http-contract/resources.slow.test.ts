@@ -104,7 +104,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(metrics)?.[1]);
 }
 
-describe('A request uses at most half the CPU of a quadratic search:', () => {
+describe('A request is parsed in less than half the CPU time of a quadratic search:', () => {
   const maxBusyMs = quadraticSearchMs() / 2;
 
   /** Takes the quickest of several tries, because some include garbage collection. */

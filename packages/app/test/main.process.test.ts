@@ -99,8 +99,11 @@ describe('The process of plant-store', () => {
     expect(await stop()).to.equal(0);
   });
 
-  for (const line of [`'${process.execPath}' '${command}'`, 'npm start']) {
-    it(`ends when the terminal of ${line.replaceAll(checkout, '')} is closed`, async function () {
+  for (const [what, line] of [
+    ['plant-store', `'${process.execPath}' '${command}'`],
+    ['npm start', 'npm start'],
+  ] as const) {
+    it(`ends when the terminal that runs ${what} is closed`, async function () {
       const terminal = spawn(
         needsProgram(this, 'script', 'util-linux'),
         ['-qc', line, '/dev/null'],

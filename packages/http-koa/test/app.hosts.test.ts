@@ -101,7 +101,7 @@ describe('A host other than `createServer`', () => {
     });
   }
 
-  it('for HTTP/2 may receive a body of several frames before it is read', async () => {
+  it('accepts an HTTP/2 body of several frames that arrives before it is read', async () => {
     const { createPlant, ...others } = embedding.dependencies;
     const authorize = async (token: string) => {
       await wait(50);

@@ -97,7 +97,7 @@ describeOnMongod('three nodes', function () {
   });
 });
 
-describeOnMongod('a majority that acknowledges late', function () {
+describeOnMongod('a majority that lags', function () {
   this.timeout(120_000);
   let set: ReplicaSet;
   let repository: PlantRepository;
@@ -137,7 +137,7 @@ describeOnMongod('a majority that acknowledges late', function () {
     expect(created).to.be.below(MAX_CONNECTIONS);
   });
 
-  it('that never acknowledges keeps the inserts of 500 clients in flight', async () => {
+  it('without end keeps the inserts of 500 clients in flight', async () => {
     const opened = open(set.uri);
     repository = opened.repository;
     await add();

@@ -35,17 +35,20 @@ const REFUSALS: Readonly<Record<string, readonly [uri: string, reason: RegExp]>>
     'plant_store:x@/postgres',
     /password authentication failed for user "plant_store" \(28P01\)/,
   ],
-  'with more iterations than pg accepts': ['iterations:x@/postgres', /iteration count 200000/],
+  'with more SCRAM iterations than pg accepts': [
+    'iterations:x@/postgres',
+    /iteration count 200000/,
+  ],
   'without a password, with md5': [
     'hashed@/postgres',
     /password authentication failed for user "hashed"/,
   ],
-  'of a role without an entry in pg_hba.conf': [
+  'for a role without an entry in pg_hba.conf': [
     'unlisted:x@/postgres',
     /no pg_hba.conf entry for host .* user "unlisted"/,
   ],
   'with TLS, which the server lacks': ['plant_store:x@/postgres?sslmode=verify-full', /TLS|SSL/],
-  'of an unknown database': ['plant_store:a%20pass%2Fword@/x', /database "x" does not exist/],
+  'to an unknown database': ['plant_store:a%20pass%2Fword@/x', /database "x" does not exist/],
 };
 
 describeOnPostgresql('the connections of a store', () => {
@@ -105,7 +108,7 @@ describeOnPostgresql('the connections of a store', () => {
     }
   });
 
-  it('make the store report an outage while the server has none left', async () => {
+  it('make the store report an outage while the server accepts no more of them', async () => {
     const events: StoreEvent['type'][] = [];
     const repository = postgresqlPlantRepository({
       uri: server.uri('plant_store'),

@@ -28,10 +28,10 @@ function databaseError(code: string | undefined, message = '', routine = '', whe
   return Object.assign(new DatabaseError(message, 1, 'error'), { code, routine, ...context });
 }
 
-describe('An error of PostgreSQL', () => {
+describe('A PostgreSQL error', () => {
   for (const [finding, errors] of Object.entries(FINDINGS)) {
     for (const error of errors.split(/,\s+/)) {
-      it(`means ${finding}, and hides the text of the server: ${error}`, () => {
+      it(`is "${finding}" without the server's text: ${error}`, () => {
         const [code, routine, where] = error.split(' ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
         expect(known).to.be.instanceOf(PostgresqlStoreError).and.include({ code });
@@ -43,7 +43,7 @@ describe('An error of PostgreSQL', () => {
 
   for (const message of [...NEVER, ...PERHAPS]) {
     const finding = NEVER.includes(message) ? 'not now' : 'unknown';
-    it(`from PgBouncer means ${finding}: ${message}`, () => {
+    it(`is "${finding}" for PgBouncer's "${message}"`, () => {
       expect(findingOf(withoutPlant(databaseError('08P01', message)))).to.equal(finding);
     });
   }
@@ -70,7 +70,7 @@ describe('An error of PostgreSQL', () => {
     for (const code of no) expect(ends(code).facts).to.not.have.property('reconnects');
   });
 
-  it('is not mistaken for a network error', () => {
+  it('is not made from a network error', () => {
     const cause = new Error('read ECONNRESET');
     expect(withoutPlant(cause)).to.equal(cause);
   });

@@ -1,4 +1,4 @@
-import { type Case, creating, groups } from '../support/cases.js';
+import { type Case, creating, groups, short } from '../support/cases.js';
 import { freshId, MARK, NUMBER_MARK, plantText } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
@@ -148,8 +148,4 @@ function invalid(members: string, ...names: string[]): Case {
 function escaped(text: string): string {
   const code = (unit: string) => unit.charCodeAt(0).toString(16).padStart(4, '0');
   return text.replaceAll(/./gs, (unit) => `\\u${code(unit)}`);
-}
-
-function short(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 40)}… of ${text.length} characters` : text;
 }

@@ -39,7 +39,7 @@ describe('Connections', () => {
       });
     }
 
-    it('are not carried out when sent after a response that closes', async () => {
+    it('are not carried out after a response that closes the connection', async () => {
       const id = freshId();
       using connection = await RawConnection.open(service().port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));
@@ -50,7 +50,7 @@ describe('Connections', () => {
       await expectFree(service().port, id);
     });
 
-    it('are not carried out when sent with a request whose response closes', async () => {
+    it('are not carried out together with a request whose response closes the connection', async () => {
       for (const [headers, error] of [
         [{ connection: 'close' }, undefined],
         [{ host: undefined }, 4000],
@@ -151,7 +151,7 @@ describe('Connections', () => {
   });
 });
 
-describe('With MAX_IN_FLIGHT=1', () => {
+describe('With MAX_IN_FLIGHT=1,', () => {
   const service = useSharedService(OTHER_SETTINGS);
 
   it('requests whose bodies are still arriving do not count', async () => {

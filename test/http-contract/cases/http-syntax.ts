@@ -124,10 +124,10 @@ describe('HTTP syntax', () => {
     ...creatingWith('content-length', lengths, MALFORMED),
   );
   group(
-    'A refused request with the Content-Length',
-    creating('0 keeps the connection', { body: '', headers }, { error: 4010, ...KEPT }),
+    'A refused request with a Content-Length',
+    creating('of 0 keeps the connection open', { body: '', headers }, { error: 4010, ...KEPT }),
     creating(
-      '1 closes it before the body is read',
+      'of 1 closes the connection before the body is read',
       { body: '1', headers },
       { error: 4010, ...CLOSED },
     ),
@@ -182,7 +182,7 @@ describe('HTTP syntax', () => {
   const expectation = refusedWith('Expect must be 100-continue');
   const elsewhere = lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`);
   group(
-    'Any other Expect gets a 4000:',
+    'An Expect other than 100-continue gets a 4000:',
     ...creatingWith('expect', [MARK, '100-continue, 100-continue'], expectation),
     sending('on a path that does not exist', elsewhere, expectation),
   );

@@ -105,7 +105,7 @@ describe('The size limit', () => {
     return Buffer.concat([headOf({ headers }), inner]);
   };
   for (const offers of [1, 2, 40]) {
-    it(`is kept by ${999 + offers} fields without hiding the length of the body`, async () => {
+    it(`does not hide the Content-Length of an upgrade request with ${999 + offers} fields`, async () => {
       for (const before of [0, 1, 2]) {
         const id = freshId();
         const hidden = hiding(create({ body: plantText(id) }), offers);
@@ -118,15 +118,17 @@ describe('The size limit', () => {
   }
 });
 
-describe("The size limit, with Node.js's own limit of headers raised,", () => {
+describe("With Node.js's header limit raised,", () => {
   const service = useSharedService({ NODE_OPTIONS: '--max-http-header-size=65536' });
   const limited =
     'the request must have at most 1000 headers, and 65536 bytes of request line and headers';
 
   groups(service)(
-    'of the request line and fields:',
-    creating('17 KB of fields that an access proxy adds are accepted', { headers: ACCESS_PROXY }),
-    sending('70,000 bytes get a 4310', create({ headers: { 'x-f': 'x'.repeat(70_000) } }), {
+    'a request head',
+    creating('of 17 KB, with the fields that an access proxy adds, is accepted', {
+      headers: ACCESS_PROXY,
+    }),
+    sending('of 70,000 bytes gets a 4310', create({ headers: { 'x-f': 'x'.repeat(70_000) } }), {
       ...LARGE_HEAD,
       says: limited,
     }),

@@ -9,13 +9,13 @@ type Fault = readonly [title: string, error: number, parts: Parts];
 
 const HEAD_FAULTS: readonly Fault[] = [
   ['no Host', 4000, { headers: { host: undefined } }],
-  ['another Expect', 4000, { headers: { expect: MARK } }],
+  ['an Expect other than 100-continue', 4000, { headers: { expect: MARK } }],
   ['an unknown path', 4040, { target: `/${MARK}` }],
-  ['another method', 4050, { method: UNSERVED }],
+  ['a method that is not allowed', 4050, { method: UNSERVED }],
   ['no credentials', 4010, { headers: { authorization: undefined } }],
   ['an unknown token', 4011, { headers: { authorization: `Bearer ${MARK}` } }],
   ['no permission', 4030, PERMISSION],
-  ['another media type', 4002, { headers: { 'content-type': 'text/plain' } }],
+  ['a media type other than JSON', 4002, { headers: { 'content-type': 'text/plain' } }],
   ['no media type', 4002, { headers: { 'content-type': undefined } }],
   ['a content coding', 4002, { headers: { 'content-encoding': 'gzip' } }],
 ];
@@ -32,23 +32,27 @@ const BODY_FAULTS: readonly Fault[] = [
 describe('The order of checks', () => {
   const body = plantText();
   const withWrongTag = body.replace('}', ',"tag":null}');
-  groups(useSharedService())(
-    'A request with several faults gets the error of the earliest check:',
+  const group = groups(useSharedService());
+  group(
+    'A request with several faults gets the error of the first:',
     ...BODY_FAULTS.flatMap((fault) => [
       ...HEAD_FAULTS.map((head, at) => inOrder(head, ...HEAD_FAULTS.slice(at + 1), fault)),
     ]),
-    creating('no error for a valid plant, whose id is then taken', { body }),
-    creating('no permission before an id that is taken', { body, ...PERMISSION }, 4030),
-    creating('an invalid tag before an id that is taken', { body: withWrongTag }, 4005),
+  );
+  group(
+    'Whether the id is taken is checked last:',
+    creating('a valid plant takes the id', { body }),
+    creating('the same id without permission gets a 4030', { body, ...PERMISSION }, 4030),
+    creating('the same id with an invalid tag gets a 4005', { body: withWrongTag }, 4005),
   );
 });
 
 /** A request with these faults. Of two faults of one field, it has the first. */
 function inOrder(first: Fault, ...later: Fault[]): Case {
   const [name, error] = first;
-  const names = later.map(([it]) => it);
-  const shown = names.length > 3 ? [`${names[0]} …`, ...names.slice(-2)] : names;
-  const title = `${name} before ${shown.join(', ')}`;
+  const last = later.at(-1)?.[0];
+  const others = later.length > 1 ? `${later.length} other faults (last: ${last})` : last;
+  const title = `${error} for ${name}, before ${others}`;
   const all = [first, ...later].map(([, , parts]) => parts).reverse();
   const headers = Object.assign({}, ...all.map((it) => it.headers));
   const parts: Parts = { ...Object.assign({}, ...all), headers };

@@ -27,6 +27,16 @@ export function creating(title: string, parts: Parts, expectation: Expectation =
   return { title, bytes: create(parts), expected: { toOperation: true, ...usual, ...given } };
 }
 
+/** Returns a text for a title: the whole text, or the beginning and the length of a long one. */
+export function short(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 40)}… of ${text.length} characters` : text;
+}
+
+/** Returns the value of a field for a title. */
+export function shown(value: FieldValue): string {
+  return JSON.stringify(value, (_, it) => (typeof it === 'string' ? short(it) : it));
+}
+
 /** Returns cases of creating a plant that differ in the value of one field. */
 export function creatingWith(
   name: string,
@@ -35,7 +45,7 @@ export function creatingWith(
   parts: Parts = {},
 ): Case[] {
   return values.map((value) => {
-    const title = `${name}: ${JSON.stringify(value)?.slice(0, 60)}`;
+    const title = value === undefined ? `no ${name}` : `${name}: ${shown(value)}`;
     const headers = { ...parts.headers, [name]: value };
     return creating(title, { ...parts, headers }, expectation);
   });

@@ -66,7 +66,68 @@ describe('The configuration', () => {
   });
 });
 
-describe('A problem of the configuration', () => {
+/** Environments without a problem, by their titles. */
+const VALID: Readonly<Record<string, Env>> = {
+  'a store is named together with its connection string': {
+    STORAGE: 'postgresql',
+    POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full',
+  },
+  'both timeouts are equal': { HEADERS_TIMEOUT_MS: '15000' },
+  'a public address has a path of its own': {
+    PUBLIC_URL: 'https://plants.example.com/garden',
+    BASE_PATH: '/store',
+  },
+  'variables of other programs share the first word of a setting': {
+    NODE_EXE: 'a',
+    NODE_OPTIONS: 'a',
+    LOG_GROUP: 'a',
+    LOG_LABEL: 'a',
+    MAX_MEMORY: '1',
+  },
+  'addresses and keys of other programs share the first word of a setting': {
+    BASE_URL: 'a',
+    BASE_DATA: 'a',
+    PUBLIC_ARN: 'a',
+    PUBLIC_HOSTNAME: 'a',
+    ACCESS_KEY_ID: 'a',
+  },
+  'Kubernetes adds the variables of a service that is called mongodb': {
+    MONGODB_SERVICE_HOST: 'a',
+    MONGODB_PORT: 'a',
+    MONGODB_PORT_27017_TCP_ADDR: 'a',
+  },
+  'POSTGRESQL_BIN is set for the tests': { POSTGRESQL_BIN: '/usr/lib/postgresql/15/bin' },
+  'a store and a verifier are chosen outside a trial': {
+    NODE_ENV: 'staging',
+    STORAGE: 'memory',
+    ...JWT,
+  },
+  'both ports are equal but the addresses differ': {
+    MANAGEMENT_HOST: '127.0.0.2',
+    MANAGEMENT_PORT: '3000',
+  },
+  'both ports are chosen by the system': { PORT: '0', MANAGEMENT_PORT: '0' },
+  'a store and a verifier are chosen in production': {
+    NODE_ENV: 'production',
+    MONGODB_URI: 'mongodb://a',
+    ACCESS_TOKEN_SHA256: DIGEST,
+  },
+};
+
+describe('A valid configuration', () => {
+  for (const [when, env] of Object.entries(VALID)) {
+    it(`is accepted if ${when}`, async () => {
+      expect(await problemsOf(env)).to.deep.equal([]);
+    });
+  }
+
+  it('is accepted if everything is set for an import or export', async () => {
+    const env = { STORAGE: 'memory', ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: DIGEST };
+    expect(await problemsOf(env, configuredAsClient)).to.deep.equal([]);
+  });
+});
+
+describe('An invalid configuration', () => {
   const NO_STORE = `STORAGE: not set. Set ${STORES}, or STORAGE=memory (${FORGETS})`;
   const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const HTTPS = 'must be an https URL, or an http URL on the loopback interface, without a user';
@@ -86,7 +147,8 @@ describe('A problem of the configuration', () => {
   const unreadable = (variable: string) =>
     `${variable}: cannot read the file (ENOENT: no such file or directory). Correct the path or the permissions`;
 
-  const cases: readonly (readonly [string, Env, ...string[]])[] = [
+  type Row = readonly [title: string, env: Env, ...problems: [string, ...string[]]];
+  const cases: readonly Row[] = [
     [
       'is explained if a secret has a space before it',
       { MONGODB_URI: ' mongodb://a' },
@@ -108,7 +170,7 @@ describe('A problem of the configuration', () => {
       'MONGODB_URI, MONGODB_URI_FILE: both are set. Unset one of them',
     ],
     [
-      'is explained if a store is chosen together with variables of another',
+      'is explained if one store is chosen but variables of another are set',
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
       'STORAGE, MONGODB_URI, MONGODB_COLLECTION: these choose more than one adapter (STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb). Keep one and unset the others',
     ],
@@ -164,26 +226,17 @@ describe('A problem of the configuration', () => {
       'POSTGRESQL_URI: must be a PostgreSQL connection string (it must contain a user, exactly one host and a database; percent-encode special characters). Correct it',
     ],
     [
-      'is not found if a store is named together with its connection string',
-      { STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' },
-    ],
-    [
       'is explained if two variables contradict others',
       { HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
       HEADERS,
       NO_MANAGEMENT,
     ],
     [
-      'is explained if a port is too large, together with contradictions',
+      'is explained if a port is too large and two variables contradict others',
       { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
       'PORT: must be a whole number from 0 to 65535, got "70000". Example: PORT=3000',
       HEADERS,
       NO_MANAGEMENT,
-    ],
-    ['is not found if both timeouts are equal', { HEADERS_TIMEOUT_MS: '15000' }],
-    [
-      'is not found if a public address has a path of its own',
-      { PUBLIC_URL: 'https://plants.example.com/garden', BASE_PATH: '/store' },
     ],
     [
       'is explained if a public address repeats the base path',
@@ -197,13 +250,9 @@ describe('A problem of the configuration', () => {
         `${name}_FILE: ${name} is not a secret. Set ${name} instead`,
       ],
     ),
+    ['is explained if only APP_ENV names production', { APP_ENV: 'production' }, NO_VERIFIER],
     [
-      'is explained if only another variable names production',
-      { APP_ENV: 'production' },
-      NO_VERIFIER,
-    ],
-    [
-      'is explained if a name is in lower case',
+      'is explained if the name of a variable is in lower case',
       { jwt_issuer: ISSUER },
       unknown('jwt_issuer', 'JWT_ISSUER'),
     ],
@@ -214,7 +263,7 @@ describe('A problem of the configuration', () => {
       unknown('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
     ],
     [
-      'is explained if an unknown variable has a prefix of the service',
+      'is explained if an unknown variable begins like the settings of a store',
       { POSTGRESQL_PASSWORD: 'a' },
       'POSTGRESQL_PASSWORD: unknown variable. Remove it, or set POSTGRESQL_URI or POSTGRESQL_URI_FILE',
     ],
@@ -227,35 +276,15 @@ describe('A problem of the configuration', () => {
       unknown('NODE_EVN', 'NODE_ENV'),
     ],
     [
-      'is explained if an unknown variable begins with a word of the service',
+      'is explained if an unknown variable begins like a setting',
       { KEEP_IDLE: '1' },
       'KEEP_IDLE: unknown variable. Remove it, or set KEEP_ALIVE_TIMEOUT_MS',
-    ],
-    [
-      'is not found if variables of other programs share the first word',
-      { NODE_EXE: 'a', NODE_OPTIONS: 'a', LOG_GROUP: 'a', LOG_LABEL: 'a', MAX_MEMORY: '1' },
-    ],
-    [
-      'is not found if addresses and keys of other programs share the first word',
-      { BASE_URL: 'a', BASE_DATA: 'a', PUBLIC_ARN: 'a', PUBLIC_HOSTNAME: 'a', ACCESS_KEY_ID: 'a' },
-    ],
-    [
-      'is not found if Kubernetes sets the variables',
-      { MONGODB_SERVICE_HOST: 'a', MONGODB_PORT: 'a', MONGODB_PORT_27017_TCP_ADDR: 'a' },
-    ],
-    [
-      'is not found if POSTGRESQL_BIN is set for the tests',
-      { POSTGRESQL_BIN: '/usr/lib/postgresql/15/bin' },
     ],
     [
       'is explained if neither a store nor a verifier is chosen outside a trial',
       { NODE_ENV: 'staging' },
       NO_STORE,
       NO_VERIFIER,
-    ],
-    [
-      'is not found if both are chosen outside a trial',
-      { NODE_ENV: 'staging', STORAGE: 'memory', ...JWT },
     ],
     [
       'is explained if both ports are equal and HOST includes every address',
@@ -268,19 +297,10 @@ describe('A problem of the configuration', () => {
       SAME_PORT,
     ],
     [
-      'is not found if both ports are equal but the addresses differ',
-      { MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' },
-    ],
-    ['is not found if both ports are chosen by the system', { PORT: '0', MANAGEMENT_PORT: '0' }],
-    [
       'is explained if neither a store nor a verifier is chosen in production',
       { NODE_ENV: 'production' },
       NO_STORE,
       NO_VERIFIER,
-    ],
-    [
-      'is not found if both are chosen in production',
-      { NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST },
     ],
     [
       'is explained if required variables are missing in production',
@@ -290,15 +310,13 @@ describe('A problem of the configuration', () => {
     ],
   ];
 
-  const token = { ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: DIGEST };
   const noToken =
     'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
   const invalidToken =
     'ACCESS_TOKEN: must be a bearer token, got an empty string. Example: ACCESS_TOKEN=<first line printed by `plant-store token`>';
 
-  const clients: typeof cases = [
+  const clients: readonly Row[] = [
     ['is explained if nothing is set', {}, NO_STORE, NO_VERIFIER, noToken],
-    ['is not found if everything is set', { STORAGE: 'memory', ...token }],
     [
       'is explained if no verifier is chosen',
       { STORAGE: 'memory', ACCESS_TOKEN: 'a' },
@@ -307,7 +325,8 @@ describe('A problem of the configuration', () => {
     [
       'is explained if the files of secrets are missing',
       { STORAGE: 'memory', ACCESS_TOKEN_FILE: '/none', ACCESS_TOKEN_SHA256_FILE: '/none' },
-      ...['ACCESS_TOKEN_FILE', 'ACCESS_TOKEN_SHA256_FILE'].map(unreadable),
+      unreadable('ACCESS_TOKEN_FILE'),
+      unreadable('ACCESS_TOKEN_SHA256_FILE'),
     ],
     [
       'is explained if no token is set',
