@@ -218,19 +218,19 @@ func withoutResponse(err error, sent bool) *Error {
 }
 
 func failureOf(response *http.Response, text []byte, name string) *Error {
-	var members struct {
+	var fields struct {
 		Name    *string
 		Error   int
 		Message string
 	}
 	// What is not such an object comes from a proxy, and has no number.
-	err := json.Unmarshal(text, &members)
+	err := json.Unmarshal(text, &fields)
 	status := response.StatusCode
-	if err == nil && status == http.StatusOK && members.Name != nil && *members.Name == name {
+	if err == nil && status == http.StatusOK && fields.Name != nil && *fields.Name == name {
 		return nil
 	}
-	if err != nil || members.Error == 0 {
-		members.Error, members.Message = 0, fmt.Sprintf("unexpected response with status %d", status)
+	if err != nil || fields.Error == 0 {
+		fields.Error, fields.Message = 0, fmt.Sprintf("unexpected response with status %d", status)
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for the date of a proxy.
 	retryAfter := time.Duration(seconds) * time.Second
@@ -240,10 +240,10 @@ func failureOf(response *http.Response, text []byte, name string) *Error {
 		retryAfter = maxRetryAfter
 	}
 	return &Error{
-		Outcome:    outcomeOf(status, members.Error),
-		Code:       members.Error,
+		Outcome:    outcomeOf(status, fields.Error),
+		Code:       fields.Error,
 		Status:     status,
-		Message:    members.Message,
+		Message:    fields.Message,
 		RequestID:  response.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter,
 	}

@@ -173,7 +173,7 @@ export class PlantStoreClient {
         redirect: 'manual', // A redirect can lead to a login page, whose status is 200.
         signal: AbortSignal.timeout(this.#timeoutMs),
       });
-      return failureOf(response, membersOf(await response.text()), name);
+      return failureOf(response, fieldsOf(await response.text()), name);
     } catch (cause) {
       return withoutResponse(cause);
     }
@@ -196,16 +196,16 @@ export class PlantStoreClient {
  * Returns `undefined` if the plant is stored: only the service knows its name.
  *
  * @param {Response} response
- * @param {Record<string, unknown>} members
+ * @param {Record<string, unknown>} fields
  * @param {string} name
  */
-function failureOf({ status, headers }, members, name) {
-  if (status === 200 && members.name === name) return undefined;
+function failureOf({ status, headers }, fields, name) {
+  if (status === 200 && fields.name === name) return undefined;
   // Only the service's failures have a number. Another comes from a proxy.
-  const error = typeof members.error === 'number' ? members.error : undefined;
+  const error = typeof fields.error === 'number' ? fields.error : undefined;
   // Browsers hide the status of a redirect.
   const unexpected = `unexpected response with status ${status || '3xx'}`;
-  const message = error === undefined ? unexpected : members.message;
+  const message = error === undefined ? unexpected : fields.message;
   const requestId = headers.get('X-Request-Id') ?? undefined;
   // A proxy may send a date, which is not a number.
   const seconds = Number(headers.get('Retry-After')) || 0;
@@ -255,12 +255,12 @@ function asUnknown(failure) {
 }
 
 /**
- * Returns the members of a JSON object; none for any other text.
+ * Returns the fields of a JSON object; none for any other text.
  *
  * @param {string} text
  * @returns {Record<string, unknown>}
  */
-function membersOf(text) {
+function fieldsOf(text) {
   try {
     return JSON.parse(text) ?? {};
   } catch {

@@ -153,10 +153,10 @@ class PlantStoreClient:
         self.close()
 
     def _create(self, plant: Plant, may_be_stored: bool) -> None:
-        members = {"id": plant.id, "name": plant.name}
+        fields = {"id": plant.id, "name": plant.name}
         if plant.tag is not None:
-            members["tag"] = plant.tag
-        body = json.dumps(members).encode()
+            fields["tag"] = plant.tag
+        body = json.dumps(fields).encode()
         end = time.monotonic() + self._retry_for
         attempt = 1
         while True:
@@ -185,9 +185,9 @@ class PlantStoreClient:
             raise OutcomeUnknownError(f"no response: {cause or type(cause).__name__}") from cause
         if connection.sock is not None:
             self._idle.append(connection)
-        members = _members_of(text)
-        if response.status != 200 or members.get("name") != name:
-            raise _failure_of(response, members)
+        fields = _fields_of(text)
+        if response.status != 200 or fields.get("name") != name:
+            raise _failure_of(response, fields)
 
     def _bearer_token(self) -> str:
         try:
@@ -262,11 +262,11 @@ def _is_dropped(connection: Connection) -> bool:
     return True
 
 
-def _failure_of(response: http.client.HTTPResponse, members: dict[str, Any]) -> PlantStoreError:
-    error = members.get("error")
+def _failure_of(response: http.client.HTTPResponse, fields: dict[str, Any]) -> PlantStoreError:
+    error = fields.get("error")
     if type(error) is not int:  # only the service's failures have a number: this one comes from a proxy
         error = None
-    message = f"unexpected response with status {response.status}" if error is None else str(members.get("message"))
+    message = f"unexpected response with status {response.status}" if error is None else str(fields.get("message"))
     seconds = response.getheader("Retry-After", "")  # a proxy may send a date
     return _class_of(response.status, error)(
         message,
@@ -310,10 +310,10 @@ def _as_unknown(failure: PlantStoreError) -> OutcomeUnknownError:
     )
 
 
-def _members_of(text: bytes) -> dict[str, Any]:
-    """Returns the members of a JSON object; none for any other text."""
+def _fields_of(text: bytes) -> dict[str, Any]:
+    """Returns the fields of a JSON object; none for any other text."""
     try:
-        members = json.loads(text)
+        fields = json.loads(text)
     except ValueError:
         return {}
-    return members if isinstance(members, dict) else {}
+    return fields if isinstance(fields, dict) else {}

@@ -27,9 +27,9 @@ def client_of(job):
 
 
 def run(job):
-    members = job["plant"]
-    name = "\ud800" if job.get("malformed") else members["name"]
-    plant = library.Plant(int(members["id"]), name, members.get("tag"))
+    fields = job["plant"]
+    name = "\ud800" if job.get("malformed") else fields["name"]
+    plant = library.Plant(int(fields["id"]), name, fields.get("tag"))
     client = client_of(job)
     try:
         (client.create_again if job.get("again") else client.create)(plant)

@@ -140,8 +140,8 @@ describe('NewPlant', () => {
   );
 });
 
-function invalid(members: string, ...names: string[]): Case {
-  return creating(short(`{${members}}`), { body: `{${members}}` }, { error: 4005, names });
+function invalid(fields: string, ...names: string[]): Case {
+  return creating(short(`{${fields}}`), { body: `{${fields}}` }, { error: 4005, names });
 }
 
 /** Each code unit as an escape sequence. */
