@@ -36,7 +36,6 @@ const RULES: Record<string, string> = { [DUPLICATE_KEY]: 'a unique index', 121: 
 
 /** The state of one `add`. */
 interface Call {
-  readonly insert: Document;
   readonly session: ClientSession;
   /** Whether the insert was sent, so that the plant may be stored. */
   isSent: boolean;
@@ -89,8 +88,10 @@ export class MongoPlantRepository implements PlantRepository {
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#expectOpen();
     if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
-    const call = this.#callWith(plant);
-    const adding = within(timeLimitMs, this.#insert(call), () => outcomeOf(call));
+    const session = this.#db.client.startSession();
+    const call: Call = { session, isSent: false, isOver: false, reason: 'the time limit passed' };
+    const insert = this.#insertOf(plant, call);
+    const adding = within(timeLimitMs, this.#store(insert, call), () => outcomeOf(call));
     this.#adding.add(adding);
     await adding.finally(() => {
       call.isOver = true;
@@ -98,9 +99,8 @@ export class MongoPlantRepository implements PlantRepository {
     });
   }
 
-  #callWith({ id, ...fields }: NewPlant): Call {
-    // Taken together, because a later call may use the same session, whose numbers must ascend.
-    const session = this.#db.client.startSession();
+  #insertOf({ id, ...fields }: NewPlant, call: Call): Document {
+    // Taken together with the session, because a later call may use the same one, and its numbers must ascend.
     this.#lastNumber += 1;
     // The driver calls this each time it writes the insert to a connection, and writes nothing if it throws.
     const toBSON = () => {
@@ -108,23 +108,20 @@ export class MongoPlantRepository implements PlantRepository {
       call.isSent = true;
       return { _id: id, ...fields };
     };
-    const insert = {
+    return {
       insert: this.#collection,
       documents: [{ toBSON }],
       ordered: true,
       txnNumber: Long.fromNumber(this.#lastNumber),
       writeConcern: DURABLE,
     };
-    const reason = 'the time limit passed';
-    const call: Call = { insert, session, isSent: false, isOver: false, reason };
-    return call;
   }
 
   /** Sends the insert until it has an outcome, or the call is over. */
-  async #insert(call: Call): Promise<void> {
+  async #store(insert: Document, call: Call): Promise<void> {
     try {
       for (let limitMs = FIRST_MS; !call.isOver; limitMs = LATER_MS) {
-        const isStored = await this.#send(call, limitMs);
+        const isStored = await this.#send(insert, call, limitMs);
         if (isStored) return;
         await pause(RETRY_AFTER_MS);
       }
@@ -134,8 +131,8 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   /** Sends the insert once. Resolves with whether the plant is stored: if not, send it again. Rejects as `add` must. */
-  async #send(call: Call, limitMs: number): Promise<boolean> {
-    const { insert, session, isSent: wasSent } = call;
+  async #send(insert: Document, call: Call, limitMs: number): Promise<boolean> {
+    const { session, isSent: wasSent } = call;
     try {
       const { writeErrors = [] } = await this.#command(insert, limitMs, session);
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
