@@ -1,12 +1,10 @@
 import { type NewPlantFields, type PageRequest, UnreadablePlantError } from '@plant-store/domain';
+import { NOT_A_REPLICA_SET } from '@plant-store/plant-repository-mongodb';
 import { type Db, Decimal128, type Document, Long, type Timestamp } from 'mongodb';
 import { codeOf } from './mongo-error.js';
 import { FIELD_TYPES } from './validation.js';
 
 const FIELDS = Object.keys(FIELD_TYPES);
-
-/** The error code of a standalone server for read concern `linearizable`. */
-const NOT_A_REPLICA_SET = 123;
 
 /** Reads one page of the plants of a collection, in the order of their ids, as `PlantReader.read` does. */
 export async function readPage(
@@ -48,7 +46,7 @@ export async function confirmedTime(
     const { operationTime } = await db.command(read, { signal, promoteLongs: false });
     return operationTime;
   } catch (error) {
-    // A standalone needs no time: no other member could know more.
+    // A standalone refuses the read concern. It needs no time: no other member could know more.
     if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
     throw error;
   }

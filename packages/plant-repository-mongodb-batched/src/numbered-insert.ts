@@ -5,12 +5,10 @@ import type {
   PlantFinding,
   PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
-import { DURABLE } from '@plant-store/plant-repository-mongodb';
+import { DUPLICATE_KEY, DURABLE, FAILED_VALIDATION } from '@plant-store/plant-repository-mongodb';
 import { type ClientSession, type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
 import { insertError, isReply } from './mongo-error.js';
 
-const DUPLICATE_KEY = 11000;
-const INVALID = 121;
 /** The longest `maxTimeMS` that a server accepts. */
 const MAX_TIME_MS = 2 ** 31 - 1;
 
@@ -108,7 +106,8 @@ export function insertResult(reply: Document, size: number): InsertResult {
 function findingOf(error: Document): PlantFinding {
   const { code, keyPattern = {} } = error;
   const refused = (reason: string) => ({ finding: 'plant refused', code, reason }) as const;
-  if (code === INVALID) return refused('the validator of the collection refuses the plant');
+  if (code === FAILED_VALIDATION)
+    return refused('the validator of the collection refuses the plant');
   if (code !== DUPLICATE_KEY) return insertError(error).finding;
   const keys = Object.keys(keyPattern).join(', ');
   if (keys === '' || keys === '_id') return 'taken';

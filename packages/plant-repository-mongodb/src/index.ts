@@ -9,8 +9,11 @@ export {
 } from './mongo-connection.js';
 export { MongoPlantRepository } from './mongo-plant-repository.js';
 export {
+  DUPLICATE_KEY,
+  FAILED_VALIDATION,
   isHandshake,
   messageOf,
+  NOT_A_REPLICA_SET,
   NOT_PERMITTED,
   type Topology,
   whyNotWritable,

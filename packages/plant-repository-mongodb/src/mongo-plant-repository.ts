@@ -15,7 +15,14 @@ import {
   MongoServerError,
 } from 'mongodb';
 import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
-import { isUnauthorized, needsAdministrator, reasonOf, SILENT } from './mongo-reason.js';
+import {
+  DUPLICATE_KEY,
+  FAILED_VALIDATION,
+  isUnauthorized,
+  needsAdministrator,
+  reasonOf,
+  SILENT,
+} from './mongo-reason.js';
 
 /** Each insert in flight takes a connection: this bounds both. */
 const MAX_POOL_SIZE = 20;
@@ -30,9 +37,11 @@ const CLOSED_WITHIN_MS = 2_000;
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-const DUPLICATE_KEY = 11000;
 /** What has refused a plant, by the error code of the server. */
-const RULES: Record<string, string> = { [DUPLICATE_KEY]: 'a unique index', 121: 'the validator' };
+const RULES: Readonly<Record<string, string>> = {
+  [DUPLICATE_KEY]: 'a unique index',
+  [FAILED_VALIDATION]: 'the validator',
+};
 
 /** The state of one `add`. */
 interface Call {

@@ -11,7 +11,9 @@ import {
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 const ILLEGAL_OPERATION = 20;
-const NOT_A_REPLICA_SET = 123;
+export const FAILED_VALIDATION = 121;
+export const NOT_A_REPLICA_SET = 123;
+export const DUPLICATE_KEY = 11000;
 
 /** The reason if a permission is missing, or nobody is logged in. */
 export const NOT_PERMITTED =
