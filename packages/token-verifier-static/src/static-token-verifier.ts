@@ -8,8 +8,8 @@ import {
 import { type TokenDigest, tokenDigest, tokenProblem } from './token-digest.js';
 
 /**
- * Accepts the tokens whose SHA-256 digests it was given; it never holds a token. How long a look-up takes reveals nothing,
- * because nobody can choose a token whose digest begins with given digits.
+ * Accepts the tokens whose SHA-256 digests it was given; it never holds a token. How long a look-up takes may reveal a part
+ * of a digest, but a random token cannot be computed from a digest.
  *
  * @example
  * ```ts
