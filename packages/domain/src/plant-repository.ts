@@ -46,6 +46,7 @@ export interface PlantRepository {
    *
    * # Rules for implementers
    *
+   * - Copy the plant before you return the promise: a caller that spread it may change it.
    * - Taken: reject only once the other plant is durable. Visible does not mean durable: when you find a plant with the
    *   id, from another call or an earlier attempt of this one, make it durable before you settle.
    * - Unavailable: reject only when nothing was sent, or what was sent is known to be refused or undone. A write without

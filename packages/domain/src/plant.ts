@@ -45,7 +45,7 @@ export class InvalidNewPlantError extends Error {
 }
 
 /**
- * Validates the fields and returns a frozen {@link NewPlant}. This is the only way to create one.
+ * Validates the fields and returns a frozen {@link NewPlant}. Only this validates a plant; a spread copy is not frozen.
  *
  * @throws {InvalidNewPlantError} if `id` is outside int64, or a string contains a lone surrogate and therefore cannot
  *   be encoded as UTF-8.
