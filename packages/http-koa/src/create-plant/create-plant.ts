@@ -7,7 +7,7 @@ import type { RequestState } from '../request/observe.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
- * error that `failures` does not list is a bug. The deadline of a request does not limit its time.
+ * error that `failures` does not list is a bug. The request's deadline does not cover this call: limit its time yourself.
  */
 export type Admit = (client: Client) => void | Promise<void>;
 
@@ -23,7 +23,6 @@ export function authorize(createPlant: CreatePlant, admit: Admit | undefined): M
   };
 }
 
-/** Two of the `RoutesOptions`. */
 export interface CreateLimits {
   readonly maxInFlight: number;
   readonly requestDeadlineMs: number;
@@ -40,7 +39,7 @@ export function createPlant(
   return async function create(ctx) {
     const { body } = ctx.request;
     if (!Buffer.isBuffer(body) || body.length === 0) throw new HttpError('BODY_MISSING');
-    // A host has responded, or the client has gone: this stops the create, and only the observer sees it.
+    // If a host has responded or the client has gone, the plant must not be stored. Only the observer sees this error.
     if (!ctx.writable) throw new HttpError('REQUEST_TIMEOUT');
     if (inFlight >= maxInFlight) throw new HttpError('OVERLOADED');
     inFlight += 1;
