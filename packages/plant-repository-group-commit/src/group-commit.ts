@@ -120,6 +120,7 @@ export class GroupCommit {
       if (!mayOverlap) await Promise.race(endsOf(attempts));
       if (attempts.some(({ hasEnded }) => hasEnded)) await this.#wait(batch.pauseMs);
       attempts = attempts.filter(({ hasEnded }) => !hasEnded);
+      // Without a number or a mark, as on a standalone MongoDB, no further attempt could tell what this one has written.
       if (!batch.isRepeatable) batch.giveUp();
       if (!this.#isSending) giveUpUnwritten(batch);
     }
