@@ -24,6 +24,7 @@ const PARTS_MS = 1_000;
 /** The factor by which a batch shrinks when one of its plants makes the insert fail. */
 const SMALLER_BY = 16;
 
+/** Makes inserts, and carries them out: whole first, then in parts if one plant makes that fail. */
 export class Inserts {
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
@@ -36,7 +37,7 @@ export class Inserts {
   }
 
   /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
-  new(): PlantInsert {
+  newInsert(): PlantInsert {
     const marks: string[] = [];
     const marked = (plant: NewPlant, at: number): MarkedPlant => {
       marks[at] ??= randomUUID();

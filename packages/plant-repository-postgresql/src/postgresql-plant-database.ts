@@ -46,7 +46,7 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   }
 
   newInsert(): PlantInsert {
-    return this.#inserts.new();
+    return this.#inserts.newInsert();
   }
 
   /** Reads a page, and makes its plants durable. On a standby, warns that plants may be missing. */
