@@ -34,10 +34,7 @@ const fields = v.object(
  * @param what What the messages call the bytes, such as "the body".
  */
 export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
-  const object = v.custom<object>(
-    (value) => kindOf(value) === 'an object',
-    butFound(`${what} must be a JSON object`),
-  );
+  const object = v.custom<object>(isObject, butFound(`${what} must be a JSON object`));
   const schema = v.pipe(object, fields, v.transform(newPlant));
   return function parseNewPlant(bytes) {
     const result = v.safeParse(schema, parsed(bytes, what));
@@ -62,8 +59,13 @@ function butFound(rule: string) {
 
 /** Returns the kind of a JSON value, which messages show instead of the value. */
 function kindOf(value: unknown): string {
+  if (isObject(value)) return 'an object';
   if (value === null) return 'null';
   if (value instanceof JsonNumber) return 'a number';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+function isObject(value: unknown): boolean {
+  const isOther = value === null || value instanceof JsonNumber || Array.isArray(value);
+  return typeof value === 'object' && !isOther;
 }
