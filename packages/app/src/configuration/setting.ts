@@ -172,8 +172,9 @@ export function readSettings<Table extends Settings>(
   return valid;
 }
 
-function problemOf(name: string, { rule, example, secret }: Setting<unknown>, text: string) {
-  return `${name}: must be ${rule}, got ${shown(text, secret)}. Example: ${name}=${example}`;
+function problemOf(name: string, setting: Setting<unknown>, text: string) {
+  const { rule, example } = setting;
+  return `${name}: must be ${rule}, got ${shown(text, setting)}. Example: ${name}=${example}`;
 }
 
 /** White space or quotes around a value: a file for `docker run --env-file` keeps both. */
@@ -182,7 +183,7 @@ const WRAPPED = /^\s|\s$|^(["']).*\1$/s;
 /** A value that may be a secret in the wrong variable: a token, or a connection string. */
 const LIKE_A_SECRET = /@|:\/\/|.{21}/s;
 
-function shown(text: string, secret: boolean | undefined): string {
+function shown(text: string, { secret }: Setting<unknown>): string {
   if (text === '') return 'an empty string';
   const isHidden = secret || LIKE_A_SECRET.test(text);
   const value = isHidden ? 'a value that is not shown' : JSON.stringify(text);
