@@ -15,11 +15,11 @@ import {
 } from 'mongodb';
 
 /** What an error means, and the sentence that operators read: by default, the one that `messageOf` returns. */
-type Meaning = readonly [finding: DatabaseFinding, sentence?: string];
+type Translation = readonly [finding: DatabaseFinding, sentence?: string];
 
 /** What each error means. Without a row, a server's reply to a command is `unknown`, anything else `unreachable`. */
 // biome-ignore format: a table
-const MEANINGS = {
+const TRANSLATIONS = {
   // What a server replies to a command, by its error code. These codes prove that an insert has written nothing. Others do
   // not, because a router reports network errors as replies. Source: MongoDB's `error_codes.yml`.
   'reply 2': ['unusable'], // BadValue: a standalone without a journal, or a time series.
@@ -49,7 +49,7 @@ const MEANINGS = {
   'case conflict': ['unusable', 'a database exists whose name differs only in case'],
   'no SRV record': ['unreachable', 'the SRV record was not resolved in time'],
   'slow writes': ['slow', 'writes are not acknowledged in time: they are blocked, or no majority is available'],
-} as const satisfies Readonly<Record<string, Meaning>>;
+} as const satisfies Readonly<Record<string, Translation>>;
 
 /** An error of the database that may be logged and shown: it contains neither credentials nor plant data. */
 class MongoStoreError extends Error {
@@ -62,11 +62,12 @@ class MongoStoreError extends Error {
   }
 }
 
-const meaningOf = (row: string): Meaning | undefined => (MEANINGS as Record<string, Meaning>)[row];
+const translationOf = (row: string): Translation | undefined =>
+  (TRANSLATIONS as Record<string, Translation>)[row];
 
 /** Returns the error of a row with a sentence, to which `why` is added. */
-export function storeError(row: keyof typeof MEANINGS, why = ''): MongoStoreError {
-  const [finding, sentence = row]: Meaning = MEANINGS[row];
+export function storeError(row: keyof typeof TRANSLATIONS, why = ''): MongoStoreError {
+  const [finding, sentence = row]: Translation = TRANSLATIONS[row];
   return new MongoStoreError(finding, why ? `${sentence}: ${why}` : sentence);
 }
 
@@ -75,7 +76,7 @@ export function storeError(row: keyof typeof MEANINGS, why = ''): MongoStoreErro
  * does not, and is the only thing that says why.
  */
 export function insertError({ code, codeName, errmsg }: Document): MongoStoreError {
-  const [finding, sentence] = meaningOf(`reply ${code}`) ?? ['unknown'];
+  const [finding, sentence] = translationOf(`reply ${code}`) ?? ['unknown'];
   const name = codeName ? ` (${codeName})` : '';
   const text = code === 8000 ? `: ${errmsg}` : '';
   const reply = `the server reports error ${code ?? 'without a code'}${name}${text}`;
@@ -103,11 +104,11 @@ export function explain(
 
 function explainAlone(error: unknown): MongoStoreError {
   const causes = causesOf(error);
-  const known = causes.find((it) => meaningOf(rowOf(it)));
-  const otherwise: Meaning = isReply(error)
+  const known = causes.find((it) => translationOf(rowOf(it)));
+  const otherwise: Translation = isReply(error)
     ? ['unknown']
     : [causes.some(isTimeout) ? 'no response' : 'unreachable'];
-  const [finding] = (known && meaningOf(rowOf(known))) ?? otherwise;
+  const [finding] = (known && translationOf(rowOf(known))) ?? otherwise;
   return new MongoStoreError(finding, messageOf(known ?? error));
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseFinding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
 
-interface Meaning extends Facts {
+interface Translation extends Facts {
   readonly finding: DatabaseFinding | 'plant refused';
   /** What operators read instead of the server's own text. */
   readonly sentence?: string;
@@ -28,7 +28,7 @@ interface Facts {
  * pooler has a text instead of a function. The first match counts.
  */
 // biome-ignore format: a table
-const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
+const TRANSLATIONS: readonly (readonly [pattern: RegExp, Translation])[] = [
   [/^54000 GetNew(?:TransactionId|MultiXactId)/, { finding: 'unusable', sentence: 'the server assigns no more transaction ids: vacuum its databases' }],
   // An administrator's constraints, triggers and row-level security; limits of size.
   [/^(?:2[01237]|2F|3[89]|44|54|P0|42501 ExecWithCheckOptions)/, { finding: 'plant refused', mayBeOnePlant: true }],
@@ -61,17 +61,17 @@ const MEANINGS: readonly (readonly [pattern: RegExp, Meaning])[] = [
 ];
 
 /** Anything else: the server stops or crashes, a pooler has lost it, or this package does not know the error. */
-const UNKNOWN: Meaning = { finding: 'unknown', reconnects: true };
+const UNKNOWN: Translation = { finding: 'unknown', reconnects: true };
 
 /** An error of the database, without any value of a plant. */
 export class PostgresqlStoreError extends Error {
   override readonly name = 'PostgresqlStoreError';
-  readonly finding: Meaning['finding'];
+  readonly finding: Translation['finding'];
   readonly facts: Facts;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
 
-  constructor(finding: Meaning['finding'], message: string, facts: Facts = {}, code = '') {
+  constructor(finding: Translation['finding'], message: string, facts: Facts = {}, code = '') {
     super(message);
     this.finding = finding;
     this.facts = facts;
@@ -104,7 +104,7 @@ export function whyNotConnected(error: unknown): unknown {
 /** Explains an error of a statement that carries no plant. */
 export function withServerText(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  return explained(error, meaningOf(error).sentence ?? error.message);
+  return explained(error, translationOf(error).sentence ?? error.message);
 }
 
 /** Throws what `withServerText` returns. */
@@ -115,17 +115,17 @@ export function rejectWithServerText(error: unknown): never {
 /** Explains an error of a statement that may carry plants. */
 export function withoutPlant(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const { sentence, sentenceWithPlants = 'the database reported an error' } = meaningOf(error);
+  const { sentence, sentenceWithPlants = 'the database reported an error' } = translationOf(error);
   return explained(error, sentence ?? sentenceWithPlants);
 }
 
 function explained(error: DatabaseError, text: string): PostgresqlStoreError {
   const { code = '' } = error;
-  const { finding, ...facts } = meaningOf(error);
+  const { finding, ...facts } = translationOf(error);
   return new PostgresqlStoreError(finding, `${text} (${code || 'no code'})`, facts, code);
 }
 
-function meaningOf({ code, routine, where, message }: DatabaseError): Meaning {
+function translationOf({ code, routine, where, message }: DatabaseError): Translation {
   const source = `${routine || message}${where === undefined ? '' : ' (trigger)'}`;
-  return MEANINGS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? UNKNOWN;
+  return TRANSLATIONS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? UNKNOWN;
 }
