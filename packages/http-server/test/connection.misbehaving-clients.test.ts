@@ -30,9 +30,9 @@ const SHORT_LIMITS = { headersTimeout: 100, requestTimeout: 100 };
 const MUCH_LATER_MS = 5000;
 
 const UNFINISHED: Readonly<Record<string, string>> = {
-  'whose headers do not end': 'GET / HTTP/1.1\r\nHost: localhost\r\nX: ',
-  'whose body does not end': post('Content-Length: 9999', '{'),
-  'whose chunks do not end': post('Transfer-Encoding: chunked', '1000\r\n{'),
+  'unfinished headers': 'GET / HTTP/1.1\r\nHost: localhost\r\nX: ',
+  'an unfinished body': post('Content-Length: 9999', '{'),
+  'unfinished chunks': post('Transfer-Encoding: chunked', '1000\r\n{'),
 };
 
 /** Sends a text, and then characters until the connection ends. Resolves with the statuses of the responses. */
@@ -359,7 +359,7 @@ describe('The time limits', () => {
   const loopback = useLoopback();
 
   for (const [title, head] of Object.entries(UNFINISHED)) {
-    it(`end a pipelined request ${title} with a 408, after the responses before it`, async () => {
+    it(`respond with a 408 to a pipelined request with ${title}, after the earlier responses`, async () => {
       const ready = signal();
       const server = await loopback.start(handler(ready.given), SHORT_LIMITS);
       const counts = [0, 1, 16, 17, 40];

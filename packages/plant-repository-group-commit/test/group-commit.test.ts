@@ -106,7 +106,7 @@ describe('Batches', () => {
     await settled(...underWay, add(1n), small());
   });
 
-  it('may last until the latest deadline of their plants, and are reported', async () => {
+  it('may last until the latest deadline of their plants, and the observer gets the failure', async () => {
     const { fake, clock, events, add, settled } = open();
     const failure = new Error('connection lost');
     clock.after(30, () => fake.inserts[0]?.fail(failure));
