@@ -32,10 +32,11 @@ export type Liars<Correct> = Readonly<Record<string, Readonly<Record<string, Lie
  * Declares the tests of a suite itself: every case passes for the correct adapter and for honest ones, and fails for the
  * liars that it catches, as they expect. Each case catches at least one.
  *
+ * @param port The name of the port, which begins the titles.
  * @param open Opens an adapter that does what a lie, or an honest adapter, does.
  */
 export function describeSuiteItself<Opened extends object, Correct>(
-  title: string,
+  port: string,
   cases: ContractCases<Opened>,
   open: (difference: Difference<Correct>) => Opened & Expected,
   honest: Readonly<Record<string, Honest<Correct>>>,
@@ -64,26 +65,23 @@ export function describeSuiteItself<Opened extends object, Correct>(
       if (tested && shows) it(`passes for ${who}`, () => tested.run(open(differs)));
     }
     for (const lie of lies.filter((it) => it.name === name)) {
-      if (!lie.opened.lateFailure) it(`fails for ${lie.who}`, () => expectCaught(lie));
+      if (!lie.opened.lateFailure) it(`catches ${lie.who}`, () => expectCaught(lie));
     }
   }
 
-  describe(title, () => {
-    for (const name of Object.keys({ ...cases, ...liars })) {
-      describe(`with the case "${name}"`, () => declareCase(name));
-    }
+  for (const name of Object.keys({ ...cases, ...liars })) {
+    describe(`${port}'s case "${name}"`, () => declareCase(name));
+  }
 
-    // Mocha runs the tests of nested suites after others.
-    describe('with all cases', () => {
-      it('fails for each adapter that settles late or never', async function () {
-        this.timeout(60_000);
-        await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
-      });
+  describe(`${port}'s cases`, () => {
+    it('catch each adapter that settles late or never', async function () {
+      this.timeout(60_000);
+      await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
+    });
 
-      it('has a lying adapter for each case', () => {
-        const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
-        if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
-      });
+    it('each have a lying adapter', () => {
+      const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
+      if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
     });
   });
 }

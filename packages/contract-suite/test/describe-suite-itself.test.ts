@@ -25,9 +25,7 @@ const honest = {
 async function failuresOf(has: boolean, lies?: Record<string, Lie<Box>>) {
   const open = (difference: Difference<Box>) => ({ has, ...difference({ has }) });
   const liars = lies === undefined ? {} : { [KEEPS]: lies };
-  const results = await resultsOf(() =>
-    describeSuiteItself('the suite', cases, open, honest, liars),
-  );
+  const results = await resultsOf(() => describeSuiteItself('Box', cases, open, honest, liars));
   return Object.entries(results).filter(([, failure]) => failure !== undefined);
 }
 
@@ -52,13 +50,13 @@ describe('The test of a suite itself', () => {
     expect(failures.map(([title]) => title)).to.deep.equal([
       'passes for a correct adapter',
       'passes for an adapter that keeps more',
-      'fails for an adapter that is honest',
-      'fails for an adapter that forgets',
-      'fails for each adapter that settles late or never',
+      'catches an adapter that is honest',
+      'catches an adapter that forgets',
+      'catch each adapter that settles late or never',
     ]);
     const shown = `with: ${another}\ngot: AssertionError: expected false to equal true`;
     expect(failures[3]?.[1], 'all of what was expected, and all of what came').to.include(shown);
     const without = await failuresOf(true);
-    expect(without.map(([title]) => title)).to.deep.equal(['has a lying adapter for each case']);
+    expect(without.map(([title]) => title)).to.deep.equal(['each have a lying adapter']);
   });
 });

@@ -26,7 +26,7 @@ const STRINGS = [
   'e\u0301 \u00E9 \uFB01 \u212B',
   '\uFEFFa\uFFFE\uFFFF',
   '\u05E0\u05D1\u05D8\u202Eabc',
-  // Text that other languages read as syntax; a name of JavaScript itself.
+  // Text that looks like code; a name of JavaScript itself.
   '$where {"a": 1} \\u0041 \'; DROP -- <b> %00 ../',
   '__proto__',
   // More than 64 KiB.

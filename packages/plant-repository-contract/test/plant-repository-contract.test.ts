@@ -10,8 +10,7 @@ import { values } from './support/liars/values.js';
 /** The files are named after the files of the cases that catch the liars. */
 const liars = { ...values, ...ids, ...outcomes, ...conduct };
 
-const title = 'The suite for every PlantRepository';
-describeSuiteItself(title, contractCases, openStore, honestStores, liars);
+describeSuiteItself('PlantRepository', contractCases, openStore, honestStores, liars);
 
 describe('The cases of the suites', function () {
   // One case after the other, so that the timers of one are not counted in another.

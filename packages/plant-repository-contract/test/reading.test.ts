@@ -3,4 +3,4 @@ import { readerCases } from '@plant-store/plant-repository-contract';
 import { openStore } from './support/correct-store.js';
 import { reading } from './support/liars/reading.js';
 
-describeSuiteItself('The suite for every PlantReader', readerCases, openStore, {}, reading);
+describeSuiteItself('PlantReader', readerCases, openStore, {}, reading);

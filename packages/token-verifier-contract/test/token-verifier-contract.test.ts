@@ -9,8 +9,7 @@ import { expect } from 'chai';
 import { honestVerifiers, openVerifier } from './support/honest-verifier.js';
 import { liars } from './support/liars.js';
 
-const title = 'The suite for every TokenVerifier';
-describeSuiteItself(title, contractCases, openVerifier, honestVerifiers, liars);
+describeSuiteItself('TokenVerifier', contractCases, openVerifier, honestVerifiers, liars);
 
 const opened: OpenVerifier[] = [];
 describeTokenVerifier(mocha, 'A verifier', async () => {

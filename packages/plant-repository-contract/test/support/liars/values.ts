@@ -2,20 +2,20 @@ import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
-/** Changes of a text, by what they do not keep. */
+/** Changes of a text, by which texts they change. */
 const TEXTS: Readonly<Record<string, (text: string) => string>> = {
-  'the empty string': (text) => text || 'unnamed',
-  'Windows line breaks': (text) => text.replaceAll('\r\n', '\n'),
-  'leading and trailing space': (text) => text.trimStart(),
-  'U+0000': (text) => text.replaceAll('\0', ''),
-  'every control character of ASCII': (text) => text.replaceAll('\u007F', ''),
-  'characters beyond the basic plane': (text) => text.replace(/[\u{10000}-\u{10FFFF}]/gu, '?'),
-  'combining marks that normalisation would change': (text) => text.normalize('NFC'),
-  'byte order mark and noncharacters': (text) => text.replace(/^\uFEFF/, ''),
-  'right-to-left text': (text) => text.replaceAll('\u202E', ''),
-  'text that other languages read as syntax': (text) => text.replace(/<[^>]*>/g, ''),
-  '"__proto__"': (text) => (text in {} ? '' : text),
-  'more than 64 KiB': (text) => text.slice(0, 32_768),
+  'that is empty': (text) => text || 'unnamed',
+  'with Windows line breaks': (text) => text.replaceAll('\r\n', '\n'),
+  'with leading space': (text) => text.trimStart(),
+  'with U+0000': (text) => text.replaceAll('\0', ''),
+  'with U+007F': (text) => text.replaceAll('\u007F', ''),
+  'with characters beyond the basic plane': (text) => text.replace(/[\u{10000}-\u{10FFFF}]/gu, '?'),
+  'that normalisation would change': (text) => text.normalize('NFC'),
+  'with a byte order mark': (text) => text.replace(/^\uFEFF/, ''),
+  'with right-to-left text': (text) => text.replaceAll('\u202E', ''),
+  'that looks like code': (text) => text.replace(/<[^>]*>/g, ''),
+  'that is "__proto__"': (text) => (text in {} ? '' : text),
+  'of more than 64 KiB': (text) => text.slice(0, 32_768),
 };
 
 /** What each plant has besides its id. Does not compile without a field of the domain. */
@@ -54,9 +54,9 @@ export const values: Liars<CorrectStore> = {
       ]),
     ),
     ...Object.fromEntries(
-      Object.entries(TEXTS).flatMap(([what, change]) =>
+      Object.entries(TEXTS).flatMap(([which, change]) =>
         (['name', 'tag'] as const).map((field) => [
-          `does not keep ${what} as a ${field}`,
+          `changes a ${field} ${which}`,
           changing(`in the database: expected ${field} "`, (plant) => ({
             [field]: change(plant[field] ?? ''),
           })),
