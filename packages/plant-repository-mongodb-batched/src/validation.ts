@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Plant } from '@plant-store/domain';
 import type { Document } from 'mongodb';
 
+/** The BSON type of a field. Does not compile for a field that is not a string: add its type here, and read it in `toPlant`. */
+type FieldType<Value> = [Value] extends [string | undefined] ? 'string' : never;
+
 /** The BSON types of the fields of a plant. Does not compile if a field of the domain is missing. */
-export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
+export const FIELD_TYPES: { readonly [Field in keyof Plant]-?: FieldType<Plant[Field]> } = {
   name: 'string',
   tag: 'string',
 };

@@ -1,3 +1,4 @@
+import type { Plant } from '@plant-store/domain';
 import { eachField, type PlantRow } from './plant-row.js';
 
 type Column = keyof PlantRow;
@@ -5,12 +6,15 @@ type Column = keyof PlantRow;
 /** A table created by an older version may lack columns that were added later. */
 export type OptionalColumn = Exclude<Column, 'id' | 'name' | 'mark'>;
 
+/** The column type of a field. Does not compile for a field that is not a string: add its type here. */
+type FieldType<Value> = [Value] extends [string | undefined] ? 'text' : never;
+
+const FIELDS: { readonly [Field in keyof Plant]-?: FieldType<Plant[Field]> } = eachField(
+  () => 'text' as const,
+);
+
 /** The types of the columns. */
-export const COLUMNS: Readonly<Record<Column, string>> = {
-  id: 'bigint',
-  ...eachField(() => 'text'),
-  mark: 'uuid',
-};
+export const COLUMNS: Readonly<Record<Column, string>> = { id: 'bigint', ...FIELDS, mark: 'uuid' };
 
 export const ALL_COLUMNS = Object.keys(COLUMNS) as Column[];
 
