@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Client, CreatePlant, Plant } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
 import type { Context, Middleware } from 'koa';
@@ -75,6 +76,9 @@ export const respondImmediately: RespondWithPlant = (ctx, plant, requestId) => {
   if (!ctx.writable || ctx.headerSent) return;
   ctx.respond = false;
   const body = JSON.stringify(plant);
-  ctx.res.writeHead(200, { ...jsonHeaders(requestId), 'Content-Length': Buffer.byteLength(body) });
+  const headers: OutgoingHttpHeaders = jsonHeaders(requestId);
+  // Assigned, because a spread copy takes noticeably more CPU time.
+  headers['Content-Length'] = Buffer.byteLength(body);
+  ctx.res.writeHead(200, headers);
   ctx.res.end(body);
 };
