@@ -72,6 +72,11 @@ describe('The commands of docs/import-and-export.md', function () {
       terminal.write('plants.csv', `id,name\n${ids.map((id) => `${id},${quoted}\n`).join('')}`);
       await terminal.run(block('python3 -c'));
       expect(stored(terminal.read('plants.ndjson'))).to.deep.equal(expected);
+      terminal.write('plants.csv', 'id,name,tag\n1,Ficus,\n2,Monstera,tropical\n');
+      await terminal.run(block('python3 -c'));
+      const [untagged, tagged] = terminal.read('plants.ndjson').trim().split('\n');
+      expect(JSON.parse(untagged ?? '')).to.deep.equal({ id: 1, name: 'Ficus' });
+      expect(JSON.parse(tagged ?? '')).to.deep.equal({ id: 2, name: 'Monstera', tag: 'tropical' });
     });
 
     it('resume an import that was stopped', async () => {
