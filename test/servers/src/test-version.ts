@@ -6,6 +6,9 @@ import { downloadPostgresql, RELEASES } from './postgresql/download-postgresql.j
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
+/** The versions that can be downloaded. */
+const VERSIONS: Readonly<Record<string, object>> = { mongodb: SERVERS, postgresql: RELEASES };
+
 const versions = (of: object) => Object.keys(of).join(', ');
 const USAGE = `npm run test:database -- mongodb|postgresql VERSION
 
@@ -23,9 +26,12 @@ const DOWNLOADS: Readonly<Record<string, (version: string) => Promise<NodeJS.Pro
 };
 
 const [database = '', version = ''] = process.argv.slice(2);
-const download = DOWNLOADS[database];
-if (download === undefined || version === '') {
-  process.stderr.write(USAGE);
+const isPath = database === 'mongodb' && version.includes('/');
+const isKnown = isPath || Object.hasOwn(VERSIONS[database] ?? {}, version);
+const download = isKnown ? DOWNLOADS[database] : undefined;
+if (download === undefined) {
+  const given = `${database} ${version}`.trim();
+  process.stderr.write(`expected a database and one of its versions, got "${given}"\n\n${USAGE}`);
   process.exit(2);
 }
 const env = { ...process.env, ...(await download(version)) };
