@@ -48,7 +48,7 @@ describe('The health of the service', () => {
     expect([store.asked, tokens.asked]).to.deep.equal([1, 1]);
   });
 
-  it('is good when the database is slow, since creates wait for it', async () => {
+  it('reports the instance as ready while the database is slow', async () => {
     health = new Health(newPart(new StoreDegradedError('not in time')), newPart());
     await health.ready();
     expect(health.isReady).to.equal(true);

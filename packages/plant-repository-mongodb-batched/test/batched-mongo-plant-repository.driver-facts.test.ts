@@ -217,7 +217,7 @@ describeOnMongod('an insert', () => {
     expect(kept.map(({ _id }) => _id)).to.have.members([0n, 3n]);
   });
 
-  it('counts as not carried out only if the server says that it limits the rate', async () => {
+  it('that gets an error counts as not carried out only if the server limits the rate', async () => {
     const { members } = await sharedReplicaSet();
     const replyOnce = (errorCode: number) =>
       members[0]?.command({
