@@ -219,7 +219,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       if (kinds[name].healthCheck !== undefined) {
-        it('sends nothing to an instance that is not ready while another one is ready', async () => {
+        it('sends nothing to an instance that is not ready while another is ready', async () => {
           const lost = await imitate((_, response) => response.writeHead(503).end());
           const other = await startProxy(name, [lost, hosts[0]]);
           await until(async () => {

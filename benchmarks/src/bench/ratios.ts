@@ -9,7 +9,7 @@ export const perSecond: Measure = (sample) => sample.perSecond;
 /** The CPU time for one create, of the server and of the database. */
 export const cpuTime: Measure = ({ cpuUs }) => sum(cpuUs);
 
-/** Returns the ratio of a subject to another one in each round, with this many connections. */
+/** Returns the ratio of a subject to another in each round, with this many connections. */
 export function ratios(
   samples: readonly Sample[],
   [subject, other]: readonly [string, string],

@@ -28,7 +28,14 @@ const measurements: Readonly<Record<string, (options: LadderOptions) => Promise<
 export const PARTS: readonly string[] = Object.keys(measurements);
 
 /** The columns that the README shows. */
-const BRIEF = ['lines', 'wrong', 'unknown, killed', 'unknown, frozen', 'creates/s at 50'];
+const BRIEF = [
+  'lines',
+  'wrong',
+  'unknown, killed',
+  'unknown, frozen',
+  'unknown, stepped down',
+  'creates/s at 50',
+];
 
 /** Measures the rungs. Resolves with a table of each part. */
 export async function ladder(options: LadderOptions): Promise<string> {

@@ -28,7 +28,7 @@ export async function drain(
 
 /**
  * Closes the listener once no connection waits to be accepted, because the system resets those. Until then, no request of a
- * new connection is read: its response would let the client open another one.
+ * new connection is read: its response would let the client open another.
  */
 async function closeListener(server: Server, whenAllAccepted: Promise<void>): Promise<void> {
   const accepted: Socket[] = [];

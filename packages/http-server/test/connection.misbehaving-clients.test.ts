@@ -285,15 +285,15 @@ describe('A client', () => {
     expect(performance.now() - begun).to.be.within(490, MUCH_LATER_MS);
   });
 
-  describe('while the server stops', () => {
-    it('that waits longer than the time limit is cut off', async () => {
+  describe('of a server that stops', () => {
+    it('is cut off if it waits longer than the time limit', async () => {
       const { server, socket } = await start();
       socket.write(SLOW);
       await once(server, 'request');
       await server.drain(1);
     });
 
-    it('that is idle gets a response with `Connection: close`', async () => {
+    it('gets a response with `Connection: close` if it is idle', async () => {
       const { server, socket } = await start();
       socket.write(FAST);
       await responded(socket);
@@ -304,7 +304,7 @@ describe('A client', () => {
       await stopped;
     });
 
-    it('that waits for its response gets one with `Connection: close`', async () => {
+    it('gets its response with `Connection: close` if it waits for one', async () => {
       const { server, ready, socket, accepted } = await start();
       socket.write(SLOW);
       await once(server, 'request');
@@ -315,7 +315,7 @@ describe('A client', () => {
       await Promise.all([once(accepted, 'close'), stopped]);
     });
 
-    it('that waits for its response, or reads it slowly, stays connected longer than an idle one', async () => {
+    it('stays connected longer while it waits for its response or reads it than while idle', async () => {
       const { server, ready, socket, accepted } = await start();
       const [waiting, idle] = [await loopback.client(server), await loopback.client(server)];
       waiting.socket.write(SLOW);
@@ -329,7 +329,7 @@ describe('A client', () => {
       await Promise.all([responded(waiting.socket), responded(socket.resume(), 8), stopped]);
     });
 
-    it('that opens a connection for each request gets a response on each that was accepted', async () => {
+    it('gets a response on each connection that was accepted', async () => {
       const server = await loopback.start(responding);
       const { port } = server.address() as AddressInfo;
       let served = 0;
@@ -346,7 +346,7 @@ describe('A client', () => {
       expect(new Set(codes)).to.deep.equal(new Set(['ECONNREFUSED']));
     });
 
-    it('that waits to be accepted gets its response', async () => {
+    it('gets its response even if its connection waits to be accepted', async () => {
       const server = await loopback.start(responding);
       const all = loopback.connectMany(server, 50, FAST);
       await new Promise<void>((resolve) => process.nextTick(resolve));

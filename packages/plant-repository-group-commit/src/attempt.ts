@@ -11,7 +11,7 @@ export class Attempt {
   readonly late: Promise<void>;
   readonly #batch: Batch;
   readonly #options: GroupCommitOptions;
-  /** Those that were sent. */
+  /** The plants that were sent; empty until then. */
   #plants: readonly NewPlant[] = [];
   #sentAt = 0;
   #hasEnded = false;

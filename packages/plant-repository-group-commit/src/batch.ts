@@ -11,9 +11,10 @@ const MAX_PAUSE_MS = 1_000;
 /**
  * Plants that are inserted together until each has an outcome.
  *
- * From the moment it is sent, the batch may be written, until a reply shows for each of its plants whether it is. During that
- * time, the same insert is sent again, and a plant that is given up is unknown. At any other time, a plant that is given up is
- * unavailable, and a new insert is sent with the plants that have no outcome yet.
+ * The batch may be written from the moment an attempt is sent until the attempt's reply says, for each plant, whether it is
+ * written. If the reply is lost, the batch stays possibly written. During that time, the same insert is sent again, and a plant
+ * that is given up is unknown. At any other time, a plant that is given up is unavailable, and a new insert is sent with the
+ * plants that have no outcome yet.
  */
 export class Batch {
   readonly #options: GroupCommitOptions;
@@ -32,7 +33,7 @@ export class Batch {
     for (const plant of plants) plant.join(this);
   }
 
-  /** Those of the latest insert. */
+  /** The plants of the latest insert. */
   get plants(): readonly PendingPlant[] {
     return this.#plants;
   }
@@ -84,7 +85,7 @@ export class Batch {
     return this.#plants.map(({ plant }) => plant);
   }
 
-  /** Counts an attempt that was sent and has ended. */
+  /** Takes in what an attempt that was sent has found, and settles plants. */
   count(result: InsertResult): void {
     const found = this.#plants.map((_, at) => findingAt(result, at));
     if (found.every((it) => meaningOf(it).written !== 'unknown')) this.#openAttempts -= 1;
@@ -94,19 +95,19 @@ export class Batch {
     for (const [at, plant] of this.#plants.entries()) this.#learn(plant, found[at] ?? 'unknown');
   }
 
-  /** Counts an attempt that has ended before it was sent. */
+  /** Takes in why an attempt has ended before it was sent. */
   countUnsent({ findings, error }: InsertResult): void {
     this.#cause = error ?? this.#cause;
     const found = typeof findings === 'string' ? findings : 'unknown';
     for (const plant of this.#plants) this.#learn(plant, found);
   }
 
-  /** Trying again would not help, for this reason. */
+  /** Settles the plants that have no outcome: as unknown if they may be written, otherwise as unavailable. */
   giveUp(why?: string): void {
     for (const plant of this.#plants) plant.giveUp(this.#cause, why);
   }
 
-  /** The insert is not sent again. */
+  /** Ends the insert. A further attempt gets a new one. */
   endInsert(): void {
     this.#insert?.end?.();
     this.#insert = undefined;

@@ -113,6 +113,7 @@ export class GroupCommit {
       attempts.push(attempt);
       await Promise.race([...endsOf(attempts), attempt.late]);
       if (batch.isOver) break;
+      // It takes longer than one attempt: later batches no longer wait for it.
       stepAside();
       // A late reply permits a second attempt, if batches that stand aside do not need its connection.
       const mayOverlap =

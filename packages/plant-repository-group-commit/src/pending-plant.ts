@@ -52,7 +52,7 @@ export class PendingPlant {
     return this.#batch?.cause;
   }
 
-  /** It has left the queue, in this batch. */
+  /** Notes the batch in which the plant has left the queue. */
   join(batch: Batch): void {
     this.#batch = batch;
   }
@@ -64,7 +64,7 @@ export class PendingPlant {
     this.call.settled(error);
   }
 
-  /** Its time limit has passed, or trying again would not help. */
+  /** Settles it without an outcome: as unknown if its batch may be written, otherwise as unavailable. */
   giveUp(cause: unknown, why?: string): void {
     const notStored = 'the plant was not stored';
     this.settle(

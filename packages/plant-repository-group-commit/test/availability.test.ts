@@ -78,7 +78,7 @@ describe('The availability of a database', () => {
     await time.runOut(HOUR);
   }
 
-  it('gives up a silent connection only after ten seconds of successful checks', async () => {
+  it('counts a reply as lost only after ten seconds of successful checks', async () => {
     open();
     time.after(500, () => fail(lost));
     time.after(90_500, () => (check = async () => undefined));
@@ -94,7 +94,7 @@ describe('The availability of a database', () => {
     ['slow checks', 1_400, undefined],
     ['frequent calls of `ready`', 0, 100],
   ] as const) {
-    it(`needs ten seconds of successful checks, however many they are: ${checks}`, async () => {
+    it(`counts a reply as lost after ten seconds of checks, not after a number of them: ${checks}`, async () => {
       check = () => (checkMs > 0 ? time.wait(checkMs) : Promise.resolve());
       open();
       for (let at = 1; askedMs && at < 13_000; at += askedMs) {
