@@ -32,7 +32,7 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
 
   override end(...args: never[]): this {
     if (this.req.complete || this.destroyed) return super.end(...args);
-    // As in Node.js, there may be no body, but a callback.
+    // As in Node.js, the first argument may be the callback instead of a body.
     const [body] = args as unknown[];
     const hasBody = Boolean(body) && typeof body !== 'function';
     // The client receives the response immediately, so it needs no `100 Continue`; only the end waits.
@@ -42,7 +42,7 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
     return this;
   }
 
-  /** Discards the rest of the request, and calls `end` after its last byte, or after the time. */
+  /** Discards the rest of the request, and calls `end` after its last byte, or when the time is up. */
   #afterRequest(end: () => void): void {
     const { req } = this;
     const { socket } = req;

@@ -33,7 +33,7 @@ const MAX_SHOWN = 60;
 /** Every name and every tag begins with one of these, which no error contains by chance, even if a text is cut. */
 const RARE = ['rare-nam', 'rare-tag'] as const;
 
-/** A plant with a value in each field. What makes one does not compile if a field of the domain is missing. */
+/** A plant with a value in each field. Code that makes one does not compile if it lacks a field of the domain. */
 export type EveryField = {
   readonly [Field in keyof NewPlantFields]-?: Exclude<NewPlantFields[Field], undefined>;
 };
@@ -90,7 +90,7 @@ export class Store {
     return new Store({ ...this.opened, repository: await this.opened.reopen() });
   }
 
-  /** Runs `use` with another repository on the same database, and closes that. */
+  /** Runs `use` with another repository on the same database, and closes it. */
   async withAnother(use: (other: Store) => Promise<void>): Promise<void> {
     const other = await this.another();
     await use(other).finally(() => other.close());

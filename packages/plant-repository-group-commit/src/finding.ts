@@ -19,13 +19,13 @@ const FINDINGS = {
   stored: { written: 'yes' },
   /** Another plant has the id, and is durable. */
   taken: { written: 'taken' },
-  /** The plant may be written, now or later, or may be rolled back. Also any reply that an adapter does not recognise. */
+  /** The plant may be written, now or later, or may be rolled back. This includes any reply that an adapter does not recognise. */
   unknown: { written: 'unknown', database: 'accepts no plants' },
   /** No reply: what was sent may still arrive. */
   unreachable: { written: 'unknown', database: 'is not reachable' },
   /** As `unreachable`, and nothing says why: a later check may find the reason. */
   'no response': { written: 'unknown', database: 'is not reachable' },
-  /** A server replies that it has written nothing, for a reason that passes. Also an insert that could not be sent. */
+  /** A server replies that it has written nothing, for a reason that passes. This includes an insert that could not be sent. */
   'not now': { written: 'no', database: 'accepts no plants' },
   /** Writes are not acknowledged in time. */
   slow: { written: 'no', database: 'is slow', accepts: true },

@@ -169,7 +169,7 @@ describe('A time limit', () => {
     await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
   });
 
-  it('ends at its own time, even before that of an earlier plant', async () => {
+  it('ends when it passes, even if an earlier plant still has time left', async () => {
     const { clock, add, settled } = open();
     const first = rejects(add(1n));
     const second = rejects(add(2n, SHORT_LIMIT_MS)).then(() => {

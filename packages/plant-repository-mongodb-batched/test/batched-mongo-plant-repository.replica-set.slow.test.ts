@@ -123,7 +123,7 @@ describeOnMongod('a majority that lags', function () {
 
   const status = () => clientOf(set.uri).db('admin').command({ serverStatus: 1 });
 
-  it('by 8 s fails no create of 100 clients, and opens only a few connections', async () => {
+  it('by 8 s causes no failed create with 100 clients, and only a few new connections', async () => {
     ({ repository } = open(set.uri));
     await add();
     await set.delaySecondary(8);
