@@ -20,8 +20,14 @@ export const MAX_HEADERS = 1000;
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
-/** A URL of HTTP whose host is a name or an address, perhaps with a port. */
-const HTTP_URL = /^https?:\/\/(?:\[[\da-f:.]+\]|[\w.~-]+)(?::\d*)?(?:[/?]|$)/i;
+/** A target with a fragment. */
+const FRAGMENT = /^[^?]*#/;
+
+/** A path or `*`. */
+const PATH = /^[/*]/;
+
+/** A URL of HTTP, and its host with the port. */
+const HTTP_URL = /^https?:\/\/([^/?]+)/i;
 
 /** RFC 9110 section 10.1.1: the only expectation. */
 const isContinue = (expectation: string) => expectation.toLowerCase() === '100-continue';
@@ -70,8 +76,10 @@ export function expectsContinue(request: IncomingMessage): boolean {
  * of any URL, and throw for an invalid host, such as `[::1` or `xn--a`.
  */
 function isTarget(target: string): boolean {
-  if (/^[^?]*#/.test(target)) return false;
-  return /^[/*]/.test(target) || (HTTP_URL.test(target) && URL.canParse(target));
+  if (FRAGMENT.test(target)) return false;
+  if (PATH.test(target)) return true;
+  const [, host] = HTTP_URL.exec(target) ?? [];
+  return host !== undefined && HOST.test(host) && URL.canParse(target);
 }
 
 function malformed(rule: string): RequestError {
