@@ -7,13 +7,13 @@ FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts \
- && npx --no-install tsc -b packages/app
+ && npx --no-install tsc -b packages/production/service
 ARG BUILD_VERSION BUILD_COMMIT
 RUN node scripts/write-version.js
 # Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of
 # dependencies go, licences stay. deploy/test/image.test.ts runs this instruction.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \
- && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
+ && rm -rf packages/*/*/src packages/*/*/dist/*.tsbuildinfo \
  && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete
 
 FROM node:24-bookworm-slim
@@ -35,7 +35,7 @@ USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=6s --start-period=10s --retries=3 \
-  CMD ["node", "packages/app/bin/plant-store.js", "ready"]
+  CMD ["node", "packages/production/service/bin/plant-store.js", "ready"]
 # Neither npm nor a shell, so that signals reach the service.
-ENTRYPOINT ["node", "packages/app/bin/plant-store.js"]
+ENTRYPOINT ["node", "packages/production/service/bin/plant-store.js"]
 CMD ["serve"]

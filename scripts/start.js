@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const app = join(root, 'packages', 'app');
+const app = join(root, 'packages', 'production', 'service');
 
-/** The folders that `tsc -b packages/app` builds. */
+/** The folders that `tsc -b packages/production/service` builds. */
 function builtFolders() {
   const { references } = JSON.parse(readFileSync(join(app, 'tsconfig.json'), 'utf8'));
   return [app, ...references.map(({ path }) => join(app, path))];
@@ -31,7 +31,7 @@ if (builtFolders().some(isOutOfDate)) {
     process.stderr.write('The dependencies are not installed: run npm ci first.\n');
     process.exit(1);
   }
-  const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {
+  const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/production/service'], {
     cwd: root,
     // Standard output is the log of the service.
     stdio: ['inherit', 2, 2],
@@ -39,4 +39,4 @@ if (builtFolders().some(isOutOfDate)) {
   if (status !== 0) process.exit(status ?? 1);
 }
 await import('./write-version.js');
-await import('../packages/app/bin/plant-store.js');
+await import('../packages/production/service/bin/plant-store.js');

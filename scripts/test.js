@@ -13,7 +13,7 @@ const SLOW = '**/*.slow.test.js';
 /** The tests of each suite; `!` leaves some out. `unit` starts no process, and opens no port or database. */
 const SUITES = {
   all: [
-    'packages/*/dist/test/**/*.test.js',
+    'packages/*/*/dist/test/**/*.test.js',
     'benchmarks/dist/test/*.test.js',
     'dist/test/@(workspace|http-contract)/*.test.js',
     'examples/smallest/dist/*.test.js',
@@ -21,19 +21,19 @@ const SUITES = {
   ],
   slow: [
     'dist/test/documents/tutorials.test.js',
-    'packages/*/dist/test/**/*.slow.test.js',
+    'packages/*/*/dist/test/**/*.slow.test.js',
     'dist/test/http-contract/*.slow.test.js',
     'dist/deploy/test/*.test.js',
     'dist/test/{documents,release}/**/!(tutorials).test.js',
   ],
   unit: [
-    'packages/{contract-suite,domain,explorer,plant-json,plants-ndjson}/dist/test/**/*.test.js',
-    'packages/plant-repository-{contract,memory,group-commit}/dist/test/**/*.test.js',
-    'packages/token-verifier-{contract,static}/dist/test/**/*.test.js',
-    'packages/token-verifier-jwt/dist/test/@(issuer-keys|jwt-token-verifier-options).test.js',
-    'packages/app/dist/test/{configuration,messages,telemetry}/**/*.test.js',
-    'packages/app/dist/test/commands/@(own-process|run-as-client).test.js',
-    'packages/app/dist/test/@(health|main).test.js',
+    'packages/*/{contract-suite,domain,explorer,plant-json,plants-ndjson}/dist/test/**/*.test.js',
+    'packages/*/plant-repository-{contract,memory,group-commit}/dist/test/**/*.test.js',
+    'packages/*/token-verifier-{contract,static}/dist/test/**/*.test.js',
+    'packages/production/token-verifier-jwt/dist/test/@(issuer-keys|jwt-token-verifier-options).test.js',
+    'packages/production/service/dist/test/{configuration,messages,telemetry}/**/*.test.js',
+    'packages/production/service/dist/test/commands/@(own-process|run-as-client).test.js',
+    'packages/production/service/dist/test/@(health|main).test.js',
     'benchmarks/dist/test/*.test.js',
     'dist/test/workspace/*.test.js',
     'examples/smallest/dist/*.test.js',

@@ -10,7 +10,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
-const folder = new URL('packages/app/dist/src/', root);
+const folder = new URL('packages/production/service/dist/src/', root);
 
 /** The version and the commit, from the environment where there is no repository: in the build of an image. */
 function identity({ BUILD_VERSION, BUILD_COMMIT } = process.env) {

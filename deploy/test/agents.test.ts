@@ -5,7 +5,7 @@ import { root } from '../../test/support/root.js';
 import { run } from '../../test/support/run.js';
 
 const FILE =
-  'packages/plant-repository-mongodb-batched/dist/test/batched-mongo-plant-repository.driver-facts.test.js';
+  'packages/production/plant-repository-mongodb-batched/dist/test/batched-mongo-plant-repository.driver-facts.test.js';
 
 /** Datadog's agent changes the comment of each command, and sends nothing to another machine. */
 let agent: string;

@@ -88,7 +88,7 @@ describe('The application in the image', function () {
       'tsconfig.base.json',
       'scripts/write-version.js',
     ]);
-    expect(instructions('RUN').join()).to.include('tsc -b packages/app');
+    expect(instructions('RUN').join()).to.include('tsc -b packages/production/service');
     const [, major] = /node:(\d+)-/.exec(instructions('FROM').at(-1) ?? '') ?? [];
     expect(Number(major)).to.be.at.least(20);
     expect(readManifest(root).engines).to.deep.equal({ node: '>=20.19' });

@@ -21,7 +21,7 @@ const PRELOAD = pathToFileURL(join(root, 'deploy/test/support/tracing-preload.js
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
 const FLAGS = withReal(snippet('docs/tracing.md', 'node --import').slice('node '.length), {
   '@opentelemetry/auto-instrumentations-node/register': PRELOAD,
-  ' packages/app/bin/plant-store.js\n': '',
+  ' packages/production/service/bin/plant-store.js\n': '',
 });
 
 const MONGODB = '@opentelemetry/instrumentation-mongodb';

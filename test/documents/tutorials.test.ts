@@ -14,7 +14,7 @@ import { Terminal } from './support/terminal.js';
 const STARTS = /^(?:\w+=\S+ )*npm start$/m;
 
 /** The package that the first tutorial adds. */
-const STORE = 'packages/plant-repository-files';
+const STORE = 'packages/production/plant-repository-files';
 
 /** No tutorial changes what these tests are about. */
 const NOT_CHANGED =
@@ -52,7 +52,7 @@ describe('The tutorials, followed in one copy of the project', function () {
     await createPlant(terminal, withReal(start, { '/tmp/plants': plants }));
     expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
     const exported = await terminal.run(
-      'node packages/app/bin/plant-store.js export 2>&1 || echo "exit $?"',
+      'node packages/production/service/bin/plant-store.js export 2>&1 || echo "exit $?"',
       { PLANTS_FOLDER: plants, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 },
     );
     expect(exported).to.match(/STORAGE: this store cannot be read.*\nexit 2\n/);

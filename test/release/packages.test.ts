@@ -143,7 +143,7 @@ describe('The packages, installed from their tarballs', function () {
     it(`contain what they need, and nothing else: ${manifest.name}`, async () => {
       const files = filesIn(installed(manifest.name));
       const stale =
-        'after a file was moved, run `git clean -dfXq packages/*/dist` and `npm run build`';
+        'after a file was moved, run `git clean -dfXq packages/*/*/dist` and `npm run build`';
       expect(files, stale).to.have.members(filesOf(own, manifest.bin === undefined));
       expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
       expect(manifest).to.deep.include({ engines });
@@ -193,7 +193,7 @@ describe('The packages, installed from their tarballs', function () {
 
     for (const [name, [source, command]] of Object.entries(RUNNERS)) {
       it(`have suites that fail for a broken promise, a hang or an unhandled rejection: ${name}`, async () => {
-        const { blocks } = readDocument(root, 'packages/contract-suite/README.md');
+        const { blocks } = readDocument(root, 'packages/testing/contract-suite/README.md');
         const lines = blocks.flatMap(({ text }) => text.split('\n'));
         const line = lines.find((it) => it.endsWith(`${source};`)) ?? '';
         const usual = lines.find((it) => it.endsWith("contract-suite/mocha';")) ?? '';
@@ -276,11 +276,11 @@ describe('The packages, installed from their tarballs', function () {
 
   describe('as a command', () => {
     it('serve, as its README shows', async () => {
-      const serve = snippet('packages/app/README.md', 'ACCESS_TOKEN_SHA256=');
+      const serve = snippet('packages/production/service/README.md', 'ACCESS_TOKEN_SHA256=');
       const address = await terminal.serve(serve, { PATH });
-      const create = snippet('packages/app/README.md', 'curl -sS');
+      const create = snippet('packages/production/service/README.md', 'curl -sS');
       const created = await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
-      expect(`${created}\n`).to.equal(snippet('packages/app/README.md', '{"name"'));
+      expect(`${created}\n`).to.equal(snippet('packages/production/service/README.md', '{"name"'));
       expect((await fetch(`${address}/docs/swagger-ui-bundle.js`)).status).to.equal(200);
     });
 

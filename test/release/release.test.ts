@@ -55,9 +55,9 @@ describe('A release', function () {
     execFileSync(process.execPath, [path('scripts/write-version.js')], {
       env: { ...env, ...given },
     });
-    const command = [path('packages/app/bin/plant-store.js'), '--version'];
+    const command = [path('packages/production/service/bin/plant-store.js'), '--version'];
     const version = execFileSync(process.execPath, command, { encoding: 'utf8' });
-    const build = JSON.parse(read('packages/app/dist/src/build.json'));
+    const build = JSON.parse(read('packages/production/service/dist/src/build.json'));
     expect(version).to.equal(`${build.version}\n`);
     return build;
   }
@@ -68,7 +68,7 @@ describe('A release', function () {
     return JSON.parse(execFileSync('tar', args, { encoding: 'utf8' }));
   }
 
-  const manifest = 'packages/plant-json/package.json';
+  const manifest = 'packages/essential/plant-json/package.json';
   const needs = /plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/;
   const unreleased = /(?<=## Unreleased\n)[\s\S]*/g;
   const none = /CHANGELOG\.md has no changes under "Unreleased"/;
@@ -131,7 +131,7 @@ describe('A release', function () {
       expect(packed('dist/src/build.json')).to.deep.equal(build);
       const { dependencies, repository } = packed('package.json');
       expect(dependencies).to.include({ '@plant-store/domain': RELEASE });
-      const place = { type: 'git', url: REPOSITORY_URL, directory: 'packages/app' };
+      const place = { type: 'git', url: REPOSITORY_URL, directory: 'packages/production/service' };
       expect(repository).to.deep.equal(place);
       const files = `](https://example.com/plants/plant-store/blob/${commit}/`;
       const notes = read('release/notes.md');

@@ -54,7 +54,7 @@ const adding = (file: string, code: string): Change => [file, /$/, `${code}\n`];
 describe('The rules of the architecture', () => {
   it('are kept by every import, dependency and reference', () => {
     expect(violations(project)).to.deep.equal([]);
-    expect(project).to.include.keys('packages/domain/test/plant.test.ts');
+    expect(project).to.include.keys('packages/essential/domain/test/plant.test.ts');
   });
 
   it('do not mistake Buffer.from or an example in a comment for an import', () => {
@@ -77,7 +77,7 @@ describe('The rules of the architecture', () => {
   ]) {
     it(`recognise every form of an import: ${form}`, () => {
       const found = violationsAfter([adding('domain/src/plant.ts', form)]);
-      expect(found).to.deep.equal(['packages/domain/src/plant.ts must not import node:fs']);
+      expect(found).to.deep.equal(['packages/essential/domain/src/plant.ts must not import node:fs']);
     });
   }
 

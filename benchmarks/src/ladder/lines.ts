@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../peers.js';
 
@@ -7,6 +7,14 @@ const NO_CODE = /^\s*(?:$|\/\/|\/?\*)/;
 const SCOPE = '@plant-store/';
 /** Every rung needs it. */
 const DOMAIN = `${SCOPE}domain`;
+
+/** Returns the folder of a package, whatever its ring. */
+function folderOf(name: string, top: string): string {
+  const ring = readdirSync(join(top, 'packages')).find((it) =>
+    existsSync(join(top, 'packages', it, name)),
+  );
+  return `packages/${ring}/${name}`;
+}
 
 /** Returns how many lines of a program have code. */
 export function linesOfCode(text: string): number {
@@ -26,6 +34,6 @@ export function linesIn(source: string, top = root): number {
   const files = readdirSync(join(top, source, 'src'), { encoding: 'utf8', recursive: true });
   return [
     ...files.filter((it) => it.endsWith('.ts')).map((file) => `${source}/src/${file}`),
-    ...others.map((name) => `packages/${name.slice(SCOPE.length)}`),
+    ...others.map((name) => folderOf(name.slice(SCOPE.length), top)),
   ].reduce((lines, it) => lines + linesIn(it, top), 0);
 }

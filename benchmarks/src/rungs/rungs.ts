@@ -55,11 +55,11 @@ export const rungs: readonly Rung[] = [
   measured("driver's retry", TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, TWICE)),
   own(
     PLAIN,
-    'packages/plant-repository-mongodb',
+    'packages/essential/plant-repository-mongodb',
     'single',
     (...at) => new MongoPlantRepository(...at),
   ),
-  own('batched', 'packages/plant-repository-mongodb-batched', 'batched', (uri, collection) =>
+  own('batched', 'packages/production/plant-repository-mongodb-batched', 'batched', (uri, collection) =>
     batchedMongoPlantRepository({ uri, collection }),
   ),
 ];

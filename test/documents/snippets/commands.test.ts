@@ -34,8 +34,8 @@ describe('The commands of the documents', function () {
 
   it('suggest npm ci if the dependencies are missing: npm start', async () => {
     const started = terminal.start(`
-      mkdir -p new/scripts new/packages/app/src && cp scripts/start.js new/scripts
-      echo '{"references":[]}' > new/packages/app/tsconfig.json
+      mkdir -p new/scripts new/packages/production/service/src && cp scripts/start.js new/scripts
+      echo '{"references":[]}' > new/packages/production/service/tsconfig.json
       node new/scripts/start.js`);
     expect(await started.ended).to.equal(1);
     expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');

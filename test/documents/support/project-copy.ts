@@ -53,8 +53,10 @@ export class ProjectCopy {
     const scope = join(this.folder, 'node_modules', SCOPE);
     rmSync(scope, { recursive: true, force: true });
     mkdirSync(scope);
-    for (const name of readdirSync(join(this.folder, 'packages'))) {
-      symlinkSync(join(this.folder, 'packages', name), join(scope, name));
+    for (const ring of readdirSync(join(this.folder, 'packages'))) {
+      for (const name of readdirSync(join(this.folder, 'packages', ring))) {
+        symlinkSync(join(this.folder, 'packages', ring, name), join(scope, name));
+      }
     }
     symlinkSync(join(this.folder, 'test/servers'), join(scope, 'test-servers'));
   }

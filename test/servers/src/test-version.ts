@@ -35,7 +35,7 @@ if (download === undefined) {
   process.exit(2);
 }
 const env = { ...process.env, ...(await download(version)) };
-const suites = `packages/plant-repository-${database}*/dist/test/**/!(*.versions.slow).test.js`;
+const suites = `packages/*/plant-repository-${database}*/dist/test/**/!(*.versions.slow).test.js`;
 const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '60000', suites];
 const child = spawn(process.execPath, mocha, { cwd: ROOT, stdio: 'inherit', env });
 const [code] = await once(child, 'exit');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The path of the built `plant-store` command. */
 export const command = fileURLToPath(
-  new URL('../../../../../packages/app/bin/plant-store.js', import.meta.url),
+  new URL('../../../../../packages/production/service/bin/plant-store.js', import.meta.url),
 );
 
 /** A `plant-store` process, and what it has printed so far. */

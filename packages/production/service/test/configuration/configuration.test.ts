@@ -1,0 +1,418 @@
+import { readFileSync } from 'node:fs';
+import { sha256 } from '@plant-store/test-servers/service-process';
+import { expect } from 'chai';
+import { readConfiguration, settings } from '../../src/configuration/configuration.js';
+import {
+  configured,
+  configuredAsClient,
+  DIGEST,
+  type Env,
+  FORGETS,
+  ISSUER,
+  JWT,
+  problemsOf,
+  STORES,
+  unknown,
+} from '../support/configured.js';
+import { newFiles } from '../support/plant-files.js';
+
+describe('The configuration', () => {
+  const PRODUCTION = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
+  for (const [what, env, expected] of [
+    ['defaults to a service on port 3000 with docs', {}, { PORT: 3000, DOCS: 'on' }],
+    ['selects readable logs in a trial', {}, { LOG_FORMAT: 'pretty' }],
+    [
+      'selects JSON logs in a trial if LOG_FORMAT=json',
+      { LOG_FORMAT: 'json' },
+      { LOG_FORMAT: 'json' },
+    ],
+    ['turns off the docs page in a trial if DOCS=off', { DOCS: 'off' }, { DOCS: 'off' }],
+    [
+      'turns off the docs page and selects JSON logs in production',
+      PRODUCTION,
+      { DOCS: 'off', LOG_FORMAT: 'json' },
+    ],
+    [
+      'turns on the docs page in production if DOCS=on',
+      { ...PRODUCTION, DOCS: 'on' },
+      { DOCS: 'on' },
+    ],
+  ] as const) {
+    it(what, async () => {
+      expect(await readConfiguration(env)).to.include(expected);
+    });
+  }
+
+  it('accepts digests in either case, and lists with spaces around commas', async () => {
+    const { verifier, CORS_ALLOWED_ORIGINS } = await configured({
+      ACCESS_TOKEN_SHA256: `${sha256('first').toUpperCase()} , ${sha256('second')}`,
+      CORS_ALLOWED_ORIGINS: 'https://nursery.example , http://localhost:5173',
+    });
+    const opened = await verifier.open(() => undefined);
+    expect((await opened.verify('first')).name).to.equal('token 1');
+    expect((await opened.verify('second')).name).to.equal('token 2');
+    const origins = ['https://nursery.example', 'http://localhost:5173'];
+    expect(CORS_ALLOWED_ORIGINS).to.deep.equal(origins);
+  });
+
+  it('names its adapters, and the variables that their log lines show', async () => {
+    const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
+    expect(own.store).to.include({ name: 'memory' }).and.not.to.have.property('variables');
+    expect(own.verifier).to.include({ name: 'static' }).and.not.to.have.property('variables');
+    const { store, verifier } = await configured({ MONGODB_URI: 'mongodb://a', ...JWT });
+    const note = 'mongodb (collection plants)';
+    expect(store).to.include({ name: 'mongodb', note, variables: 'MONGODB_URI' });
+    expect(verifier).to.include({ name: 'jwt', variables: 'JWT_ISSUER, JWKS_URL' });
+  });
+});
+
+/** Environments without a problem, by their titles. */
+const VALID: Readonly<Record<string, Env>> = {
+  'a store is named together with its connection string': {
+    STORAGE: 'postgresql',
+    POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full',
+  },
+  'both timeouts are equal': { HEADERS_TIMEOUT_MS: '15000' },
+  'a public address has a path of its own': {
+    PUBLIC_URL: 'https://plants.example.com/garden',
+    BASE_PATH: '/store',
+  },
+  'variables of other programs share the first word of a setting': {
+    NODE_EXE: 'a',
+    NODE_OPTIONS: 'a',
+    LOG_GROUP: 'a',
+    LOG_LABEL: 'a',
+    MAX_MEMORY: '1',
+  },
+  'addresses and keys of other programs share the first word of a setting': {
+    BASE_URL: 'a',
+    BASE_DATA: 'a',
+    PUBLIC_ARN: 'a',
+    PUBLIC_HOSTNAME: 'a',
+    ACCESS_KEY_ID: 'a',
+  },
+  'Kubernetes adds the variables of a service that is called mongodb': {
+    MONGODB_SERVICE_HOST: 'a',
+    MONGODB_PORT: 'a',
+    MONGODB_PORT_27017_TCP_ADDR: 'a',
+  },
+  'POSTGRESQL_BIN is set for the tests': { POSTGRESQL_BIN: '/usr/lib/postgresql/15/bin' },
+  'a store and a verifier are chosen outside a trial': {
+    NODE_ENV: 'staging',
+    STORAGE: 'memory',
+    ...JWT,
+  },
+  'both ports are equal but the addresses differ': {
+    MANAGEMENT_HOST: '127.0.0.2',
+    MANAGEMENT_PORT: '3000',
+  },
+  'both ports are chosen by the system': { PORT: '0', MANAGEMENT_PORT: '0' },
+  'a store and a verifier are chosen in production': {
+    NODE_ENV: 'production',
+    MONGODB_URI: 'mongodb://a',
+    ACCESS_TOKEN_SHA256: DIGEST,
+  },
+};
+
+describe('A valid configuration', () => {
+  for (const [when, env] of Object.entries(VALID)) {
+    it(`is accepted if ${when}`, async () => {
+      expect(await problemsOf(env)).to.deep.equal([]);
+    });
+  }
+
+  it('is accepted if everything is set for an import or export', async () => {
+    const env = { STORAGE: 'memory', ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: DIGEST };
+    expect(await problemsOf(env, configuredAsClient)).to.deep.equal([]);
+  });
+});
+
+describe('An invalid configuration', () => {
+  const NO_STORE = `STORAGE: not set. Set ${STORES}, or STORAGE=memory (${FORGETS})`;
+  const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
+  const HTTPS = 'must be an https URL, or an http URL on the loopback interface, without a user';
+  const FRAGMENT = 'fragment. Correct or unset it';
+  const SCOPE = 'must be a single scope (RFC 6749, section 3.3). Correct or unset it';
+  const HEADERS =
+    'HEADERS_TIMEOUT_MS: must be at most REQUEST_TIMEOUT_MS, because the headers are part of the request. Lower it or raise REQUEST_TIMEOUT_MS';
+  const NO_MANAGEMENT =
+    'MANAGEMENT_HOST: has no effect without MANAGEMENT_PORT. Set MANAGEMENT_PORT or unset MANAGEMENT_HOST';
+  const SAME_PORT =
+    'MANAGEMENT_PORT: must differ from PORT, because two listeners cannot share a port. Set it to a free port';
+  const one = (variable: string, since: string) =>
+    `${variable}: required because ${since} set. Set it, or unset the others`;
+
+  const notUri = (found: string) =>
+    `MONGODB_URI: must be a MongoDB connection string, got ${found}. Example: MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants`;
+  const unreadable = (variable: string) =>
+    `${variable}: cannot read the file (ENOENT: no such file or directory). Correct the path or the permissions`;
+
+  type Row = readonly [title: string, env: Env, ...problems: [string, ...string[]]];
+  const cases: readonly Row[] = [
+    [
+      'is explained if a secret has a space before it',
+      { MONGODB_URI: ' mongodb://a' },
+      notUri('a value that is not shown, with white space or quotes around it'),
+    ],
+    [
+      'is explained if a file contains no connection string',
+      { MONGODB_URI_FILE: '/etc/passwd' },
+      notUri('a value that is not shown'),
+    ],
+    [
+      'is explained if the file of a secret is missing',
+      { MONGODB_URI_FILE: '/none' },
+      unreadable('MONGODB_URI_FILE'),
+    ],
+    [
+      'is explained if a secret and its file are both set',
+      { MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: '/none' },
+      'MONGODB_URI, MONGODB_URI_FILE: both are set. Unset one of them',
+    ],
+    [
+      'is explained if one store is chosen but variables of another are set',
+      { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
+      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: these choose more than one adapter (STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb). Keep one and unset the others',
+    ],
+    [
+      'is explained if three token verifiers are chosen',
+      { ...JWT, ACCESS_TOKEN_SHA256: DIGEST, ACCESS_TOKENS_FILE: '/none' },
+      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: these choose more than one adapter (ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt). Keep one and unset the others',
+    ],
+    [
+      'is explained if a chosen adapter lacks a variable',
+      { DOCS: 'x', STORAGE: 'mongodb', JWT_ISSUER: ISSUER, JWT_SCOPE: 'a' },
+      'DOCS: must be on or off, got "x". Example: DOCS=on',
+      one('MONGODB_URI', 'STORAGE is'),
+      one('JWT_AUDIENCE', 'JWT_ISSUER, JWT_SCOPE are'),
+    ],
+    [
+      'is explained if a digest is repeated',
+      { ACCESS_TOKEN_SHA256: `${DIGEST},${DIGEST}` },
+      'ACCESS_TOKEN_SHA256: token 2: duplicate of the digest in token 1. Set it to the second line printed by `plant-store token`; separate several digests with commas',
+    ],
+    [
+      'is explained if the tokens file is a folder',
+      { ACCESS_TOKENS_FILE: '/' },
+      'ACCESS_TOKENS_FILE: cannot read the file (EISDIR: illegal operation on a directory). Correct the path or the permissions',
+    ],
+    [
+      'is explained if an issuer is not a URL',
+      { ...JWT, JWT_ISSUER: 'login' },
+      `JWT_ISSUER: ${HTTPS}, a query or a ${FRAGMENT}`,
+    ],
+    [
+      'is explained if four variables of the issuer are invalid',
+      {
+        ...JWT,
+        JWKS_URL: 'http://login.example.com',
+        JWT_ALGORITHMS: 'RS256,none',
+        JWT_SCOPE: 'a b',
+        JWT_READ_SCOPE: 'a b',
+      },
+      `JWKS_URL: ${HTTPS} or a ${FRAGMENT}`,
+      'JWT_ALGORITHMS: must be one or more of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519. Correct or unset it',
+      `JWT_SCOPE: ${SCOPE}`,
+      `JWT_READ_SCOPE: ${SCOPE}`,
+    ],
+    [
+      'is explained if a collection name is invalid',
+      { MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'a$b' },
+      'MONGODB_COLLECTION: must be a collection name, got "a$b". Example: MONGODB_COLLECTION=plants',
+    ],
+    [
+      'is explained if a PostgreSQL connection string lacks a user',
+      { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
+      'POSTGRESQL_URI: must be a PostgreSQL connection string (it must contain a user, exactly one host and a database; percent-encode special characters). Correct it',
+    ],
+    [
+      'is explained if two variables contradict others',
+      { HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
+      HEADERS,
+      NO_MANAGEMENT,
+    ],
+    [
+      'is explained if a port is too large and two variables contradict others',
+      { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
+      'PORT: must be a whole number from 0 to 65535, got "70000". Example: PORT=3000',
+      HEADERS,
+      NO_MANAGEMENT,
+    ],
+    [
+      'is explained if a public address repeats the base path',
+      { PUBLIC_URL: 'https://plants.example.com/store', BASE_PATH: '/store' },
+      'PUBLIC_URL: must not end with BASE_PATH, which is appended to it. Remove the path',
+    ],
+    ...['STORAGE', 'MONGODB_COLLECTION', 'JWT_ISSUER', 'NODE_ENV', 'ACCESS_TOKENS_FILE'].map(
+      (name): [string, Env, string] => [
+        `is explained if ${name} is read from a file`,
+        { [`${name}_FILE`]: '/none' },
+        `${name}_FILE: ${name} is not a secret. Set ${name} instead`,
+      ],
+    ),
+    ['is explained if only APP_ENV names production', { APP_ENV: 'production' }, NO_VERIFIER],
+    [
+      'is explained if the name of a variable is in lower case',
+      { jwt_issuer: ISSUER },
+      unknown('jwt_issuer', 'JWT_ISSUER'),
+    ],
+    [
+      'is explained if the name of a variable is misspelt',
+      { MONGODB_URL: 'mongodb://a', ACCESS_TOKEN_SHA265: DIGEST },
+      unknown('MONGODB_URL', 'MONGODB_URI'),
+      unknown('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
+    ],
+    [
+      'is explained if an unknown variable begins like the settings of a store',
+      { POSTGRESQL_PASSWORD: 'a' },
+      'POSTGRESQL_PASSWORD: unknown variable. Remove it, or set POSTGRESQL_URI or POSTGRESQL_URI_FILE',
+    ],
+    [
+      'is explained if a common name is misspelt by one letter',
+      { MAX_IN_FLIGT: '5', log_level: 'debug', LOG_FORMT: 'x', NODE_EVN: 'production' },
+      unknown('MAX_IN_FLIGT', 'MAX_IN_FLIGHT'),
+      unknown('log_level', 'LOG_LEVEL'),
+      unknown('LOG_FORMT', 'LOG_FORMAT'),
+      unknown('NODE_EVN', 'NODE_ENV'),
+    ],
+    [
+      'is explained if an unknown variable begins like a setting',
+      { KEEP_IDLE: '1' },
+      'KEEP_IDLE: unknown variable. Remove it, or set KEEP_ALIVE_TIMEOUT_MS',
+    ],
+    [
+      'is explained if neither a store nor a verifier is chosen outside a trial',
+      { NODE_ENV: 'staging' },
+      NO_STORE,
+      NO_VERIFIER,
+    ],
+    [
+      'is explained if both ports are equal and HOST includes every address',
+      { HOST: '::', MANAGEMENT_PORT: '3000' },
+      SAME_PORT,
+    ],
+    [
+      'is explained if both ports are equal and MANAGEMENT_HOST includes every address',
+      { MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' },
+      SAME_PORT,
+    ],
+    [
+      'is explained if neither a store nor a verifier is chosen in production',
+      { NODE_ENV: 'production' },
+      NO_STORE,
+      NO_VERIFIER,
+    ],
+    [
+      'is explained if required variables are missing in production',
+      { NODE_ENV: 'production', MONGODB_COLLECTION: 'b', JWT_ISSUER: ISSUER },
+      one('MONGODB_URI', 'MONGODB_COLLECTION is'),
+      one('JWT_AUDIENCE', 'JWT_ISSUER is'),
+    ],
+  ];
+
+  const noToken =
+    'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
+  const invalidToken =
+    'ACCESS_TOKEN: must be a bearer token, got an empty string. Example: ACCESS_TOKEN=<first line printed by `plant-store token`>';
+
+  const clients: readonly Row[] = [
+    ['is explained if nothing is set', {}, NO_STORE, NO_VERIFIER, noToken],
+    [
+      'is explained if no verifier is chosen',
+      { STORAGE: 'memory', ACCESS_TOKEN: 'a' },
+      NO_VERIFIER,
+    ],
+    [
+      'is explained if the files of secrets are missing',
+      { STORAGE: 'memory', ACCESS_TOKEN_FILE: '/none', ACCESS_TOKEN_SHA256_FILE: '/none' },
+      unreadable('ACCESS_TOKEN_FILE'),
+      unreadable('ACCESS_TOKEN_SHA256_FILE'),
+    ],
+    [
+      'is explained if no token is set',
+      { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST },
+      noToken,
+    ],
+    ['is explained if a token is empty', { ACCESS_TOKEN: '' }, invalidToken, NO_STORE, NO_VERIFIER],
+  ];
+
+  for (const [whose, read, table] of [
+    ['', configured, cases],
+    [' for an import or export', configuredAsClient, clients],
+  ] as const) {
+    for (const [title, env, ...expected] of table) {
+      it(`${title}${whose}`, async () => {
+        expect(await problemsOf(env, read)).to.deep.equal(expected);
+      });
+    }
+  }
+
+  it('is explained without showing a secret', async () => {
+    const secrets = Object.keys(settings).filter((name) => settings[name]?.secret);
+    expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
+    for (const variable of secrets) {
+      const env = { [variable]: 'mongodb://me:my-secret@@@' };
+      const problems = (await problemsOf(env, configuredAsClient)).join();
+      expect(problems).to.include(variable).and.not.include('my-secret');
+    }
+  });
+});
+
+describe('A secret', () => {
+  const { write } = newFiles();
+
+  it('can be read from a file, even with a byte order mark or a final line feed', async () => {
+    const env = { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
+    for (const [start, end] of [
+      ['', ''],
+      ['\n', '\n'],
+      ['\ufeff', '\r\n'],
+    ]) {
+      const ACCESS_TOKEN_FILE = write([`${start}a-token${end}`]);
+      const { ACCESS_TOKEN } = await configuredAsClient({ ...env, ACCESS_TOKEN_FILE });
+      expect(ACCESS_TOKEN).to.equal('a-token');
+    }
+    const POSTGRESQL_URI_FILE = write(['postgresql://me:pass@a/b']);
+    const { store } = await configured({ POSTGRESQL_URI_FILE });
+    expect(store.name).to.equal('postgresql');
+  });
+
+  it('must not be the digest of empty text, which an unset variable yields', async () => {
+    for (const text of ['', '\n']) {
+      const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256(text)}`;
+      const [problem] = await problemsOf({ ACCESS_TOKEN_SHA256 });
+      expect(problem).to.match(
+        /^ACCESS_TOKEN_SHA256: a digest is of an empty text, not of a token/,
+      );
+    }
+  });
+
+  it('must not be the one from the README in production', async () => {
+    const ACCESS_TOKENS_FILE = write([`${sha256('demo').toUpperCase()} nursery\n`]);
+    const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
+    for (const tokens of [{ ACCESS_TOKEN_SHA256 }, { ACCESS_TOKENS_FILE }]) {
+      const env = { ...tokens, STORAGE: 'memory' };
+      expect(await problemsOf(env)).to.deep.equal([]);
+      const [problem] = await problemsOf({ ...env, NODE_ENV: 'production' });
+      expect(problem).to.match(/^ACCESS_TOKEN.*: `demo` is not secret: the README shows it\. /);
+    }
+  });
+});
+
+const PAGE = new URL('../../../../../../docs/configuration.md', import.meta.url);
+
+/** The rows of the table as the page must have them, without what the variables mean. */
+const rows = Object.entries(settings).map(
+  ([name, { default: fallback }]) =>
+    `\`${name}\` | ${fallback === undefined ? '–' : `\`${fallback}\``}`,
+);
+
+describe('docs/configuration.md', () => {
+  it('lists every variable of the code with its meaning, default and maximum', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    const found = [...page.matchAll(/^\| (`[A-Z]\w+` \| [^|]+) \| [^|]+ \|$/gm)];
+    expect(found.map(([, row]) => row)).to.have.members(rows);
+    const [, max] = /^\| `BODY_LIMIT` .* (\d+) \|$/m.exec(page) ?? [];
+    expect(settings.BODY_LIMIT?.rule).to.match(new RegExp(` to ${max}$`));
+  });
+});
