@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-const MOCHA = ['mocha/bin/mocha.js', '--parallel', '--jobs', '3'];
+const MOCHA = ['mocha/bin/mocha.js', '--config', 'test/mocharc.json', '--parallel', '--jobs', '3'];
 const LINT = ['@biomejs/biome/bin/biome', 'ci'];
 const TYPES = ['typescript/bin/tsc', '-b'];
 
@@ -27,7 +27,8 @@ const SUITES = {
     'dist/test/{documents,release}/**/!(tutorials).test.js',
   ],
   unit: [
-    'packages/*/{contract-suite,domain,explorer,plant-json,plants-ndjson}/dist/test/**/*.test.js',
+    'packages/essential/{app,http-koa}/dist/test/!(main|create-app).test.js',
+    'packages/*/{contract-suite,domain,plant-reader,explorer,plant-json,plants-ndjson}/dist/test/**/*.test.js',
     'packages/*/plant-repository-{contract,memory,group-commit}/dist/test/**/*.test.js',
     'packages/*/token-verifier-{contract,static}/dist/test/**/*.test.js',
     'packages/production/token-verifier-jwt/dist/test/@(issuer-keys|jwt-token-verifier-options).test.js',

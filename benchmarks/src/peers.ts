@@ -26,7 +26,11 @@ export interface RunningSubject {
 
 /** Returns the service of this checkout, or of another. */
 export function service(name: string, checkout = root): Subject {
-  return { name, program: join(checkout, 'packages/production/service/bin/plant-store.js'), env: {} };
+  return {
+    name,
+    program: join(checkout, 'packages/production/service/bin/plant-store.js'),
+    env: {},
+  };
 }
 
 /** Returns the peer in a file of `benchmarks/peers`. */

@@ -62,10 +62,10 @@ describe('The number of lines of code of a rung', () => {
     );
     write('packages/rung/src/deep/a.ts', 'a();\n// b\n');
     write('packages/rung/src/notes.md', 'c\n');
-    write('packages/core/package.json', needs('@plant-store/domain'));
-    write('packages/core/src/d.ts', 'd();\ne();\n');
+    write('packages/essential/core/package.json', needs('@plant-store/domain'));
+    write('packages/essential/core/src/d.ts', 'd();\ne();\n');
     expect(linesIn('packages/rung', top)).to.equal(3);
-    expect(linesIn('packages/core/src/d.ts', top)).to.equal(2);
+    expect(linesIn('packages/essential/core/src/d.ts', top)).to.equal(2);
     rmSync(top, { recursive: true });
   });
 });

@@ -75,7 +75,8 @@ describe('The systemd unit', () => {
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
   it('starts a command that exists, and passes systemd-analyze verify', async function () {
-    const command = '/usr/bin/node /opt/plant-store/packages/production/service/bin/plant-store.js serve';
+    const command =
+      '/usr/bin/node /opt/plant-store/packages/production/service/bin/plant-store.js serve';
     expect(values('ExecStart')).to.deep.equal([command]);
     const analyze = findChecker(this, 'systemd-analyze');
     const folder = temporaryFolder();

@@ -1,7 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import cors from '@koa/cors';
 import { type Client, CreatePlant } from '@plant-store/domain';
-import { HttpError, type HttpObserver, plantStoreRoutes, refuseWith } from '@plant-store/http-koa';
+import { HttpError } from '@plant-store/http-koa';
+import {
+  failures,
+  type HttpObserver,
+  plantStoreRoutes,
+  refuseWith,
+} from '@plant-store/http-operations';
 import { createServer } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -19,7 +25,7 @@ setInterval(() => creates.clear(), 1000).unref();
 function admit({ name }: Client): void {
   const count = (creates.get(name) ?? 0) + 1;
   creates.set(name, count);
-  if (count > 100) throw new HttpError('TOO_MANY_REQUESTS');
+  if (count > 100) throw new HttpError(failures.TOO_MANY_REQUESTS);
 }
 
 const token = newToken();

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { CreatePlant } from '@plant-store/domain';
-import { plantStoreRoutes } from '@plant-store/http-koa';
+import { plantStoreRoutes } from '@plant-store/http-operations';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import Koa from 'koa';

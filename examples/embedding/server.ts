@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { CreatePlant } from '@plant-store/domain';
-import { createApp, type HttpObserver, refuseWith } from '@plant-store/http-koa';
+import { createApp } from '@plant-store/http-koa';
+import { type HttpObserver, operatedApp, refuseWith } from '@plant-store/http-operations';
 import { createServer } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -15,8 +16,7 @@ const observer: HttpObserver = {
   failed: (failure) => process.emitWarning(`${failure.cause}`),
 };
 
-const app = createApp({
-  createPlant: new CreatePlant(tokens, plants),
+const app = operatedApp(createApp(new CreatePlant(tokens, plants)), {
   ready: async () => {
     await Promise.all([plants.ready(), tokens.ready()]);
   },

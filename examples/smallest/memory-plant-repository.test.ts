@@ -1,4 +1,9 @@
 import { MemoryPlantRepository } from './memory-plant-repository.ts';
 import { describePlantRepository } from './plant-repository-contract.ts';
 
-describePlantRepository('MemoryPlantRepository', () => new MemoryPlantRepository());
+const open = () => ({
+  plants: new MemoryPlantRepository(),
+  reopen: () => new MemoryPlantRepository(),
+});
+
+describePlantRepository('MemoryPlantRepository', open, ['keeps its plants']);

@@ -8,22 +8,40 @@ export type Files = ReadonlyMap<string, string>;
 
 const SCOPE = '@plant-store/';
 
-const MANIFEST = /^packages\/([^/]+)\/package\.json$/;
-const JUDGED = /^packages\/[^/]+\/(?:package\.json|tsconfig\.json|(?:src|test)\/.*\.ts)$/;
+const MANIFEST = /^packages\/([^/]+\/[^/]+)\/package\.json$/;
+const JUDGED = /^packages\/[^/]+\/[^/]+\/(?:package\.json|tsconfig\.json|(?:src|test)\/.*\.ts)$/;
 
-/** The packages that a package may import, and no file inside of them. The first row that has its name counts. */
+/**
+ * The packages that a package may import, and no file inside of them. The first row that has its folder counts. What is
+ * essential imports nothing of production.
+ */
 const ALLOWED: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
-  [/^(?:domain|http-server|contract-suite|explorer|faulty-network)$/, /^$/],
-  [/-contract$/, /^(?:domain|contract-suite)$/],
-  // Driving adapters are named after their input.
-  [/^(?:http|plants)-/, /^(?:domain|plant-json)$/],
+  [
+    /^(?:essential\/domain|production\/http-server|testing\/(?:contract-suite|explorer|faulty-network))$/,
+    /^$/,
+  ],
+  [
+    /^testing\/plant-reader-contract$/,
+    /^(?:domain|contract-suite|plant-reader|plant-repository-contract(?:\/(?:steps|values))?)$/,
+  ],
+  [/^testing\/.*-contract$/, /^(?:domain|contract-suite)$/],
+  [/^essential\/http-koa$/, /^(?:domain|plant-json)$/],
+  [
+    /^essential\/app$/,
+    /^(?:domain|http-koa|plant-repository-memory|plant-repository-mongodb|token-verifier-static)$/,
+  ],
+  [/^production\/plants-ndjson$/, /^(?:domain|plant-json|plant-reader)$/],
+  [/^production\/http-operations$/, /^(?:domain|http-koa)$/],
   // This rung of the ladder builds on the one below it.
   [
-    /^plant-repository-mongodb-batched$/,
-    /^(?:domain|plant-repository-group-commit|plant-repository-mongodb)$/,
+    /^production\/plant-repository-mongodb-batched$/,
+    /^(?:domain|plant-reader|plant-repository-group-commit|plant-repository-mongodb)$/,
   ],
-  [/^plant-repository-/, /^(?:domain|plant-repository-group-commit)$/],
-  [/^app$/, /^(?!plant-json$|contract-suite$|explorer$|faulty-network$|.*-contract$)[^/]+$/],
+  [/^production\/plant-repository-/, /^(?:domain|plant-reader|plant-repository-group-commit)$/],
+  [
+    /^production\/service$/,
+    /^(?:app\/application|(?!app$|plant-json$|contract-suite$|explorer$|faulty-network$|.*-contract$)[^/]+)$/,
+  ],
   [/^/, /^domain$/],
 ];
 
@@ -35,11 +53,10 @@ const ANY = '*';
 
 /** The folders that each folder of a package may import. The files outside of the folders may import all of them. */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  'http-koa': {
-    request: [],
-    [ANY]: ['request'],
+  'production/http-operations': {
+    docs: [TOP],
   },
-  app: {
+  'production/service': {
     messages: [],
     telemetry: ['messages', TOP],
     configuration: ['messages'],
@@ -89,7 +106,7 @@ function emptiness({ folder, modules }: Package): string[] {
 }
 
 function misnaming({ folder, manifest }: Package): string[] {
-  const expected = folder === 'app' ? 'plant-store' : `${SCOPE}${folder}`;
+  const expected = folder === 'production/service' ? 'plant-store' : `${SCOPE}${basename(folder)}`;
   return manifest.name === expected ? [] : [`packages/${folder} is not named ${expected}`];
 }
 
@@ -100,7 +117,8 @@ function forbiddenImports({ folder, modules }: Package): string[] {
 }
 
 function mayImport(folder: string, specifier: string): boolean {
-  if (!specifier.startsWith(SCOPE)) return folder !== 'domain' || specifier.startsWith('.');
+  if (!specifier.startsWith(SCOPE))
+    return folder !== 'essential/domain' || specifier.startsWith('.');
   const [, imported] = ALLOWED.find(([importer]) => importer.test(folder)) ?? [];
   return imported?.test(specifier.slice(SCOPE.length)) === true;
 }

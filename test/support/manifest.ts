@@ -19,7 +19,9 @@ export function readManifest(folder: string): Manifest {
 
 /** Every package that can be published, with its folder from the root. */
 export const published = readdirSync(join(root, 'packages'))
-  .flatMap((ring) => readdirSync(join(root, 'packages', ring)).map((name) => `packages/${ring}/${name}`))
+  .flatMap((ring) =>
+    readdirSync(join(root, 'packages', ring)).map((name) => `packages/${ring}/${name}`),
+  )
   .filter((folder) => existsSync(join(root, folder, 'package.json')))
   .map((folder) => ({ folder, manifest: readManifest(join(root, folder)) }))
   .filter(({ manifest }) => manifest.private !== true);

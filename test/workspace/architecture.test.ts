@@ -5,25 +5,29 @@ const project = packageFiles();
 
 /** Imports that break a rule, with the source file that they are added to. */
 const imports: readonly (readonly [file: string, specifier: string])[] = [
-  ['http-koa/src/app.ts', '@plant-store/plant-repository-memory'],
-  ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-json'],
+  ['essential/http-koa/src/create-app.ts', '@plant-store/plant-repository-memory'],
+  ['essential/plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-json'],
   [
-    'token-verifier-static/src/static-token-verifier.ts',
+    'essential/token-verifier-static/src/static-token-verifier.ts',
     '@plant-store/plant-repository-group-commit',
   ],
-  ['plant-json/src/failures-of-create.ts', '@plant-store/http-koa'],
-  ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/contract-suite'],
-  ['contract-suite/src/settled.ts', '@plant-store/domain'],
-  ['domain/src/plant.ts', '@plant-store/http-koa'],
-  ['domain/src/plant.ts', 'node:fs'],
-  ['app/src/health.ts', '@plant-store/domain/dist/src/plant.js'],
-  ['app/src/health.ts', '../../domain/src/plant.js'],
-  ['http-server/src/server.ts', '@plant-store/http-koa'],
-  ['http-server/src/server.ts', '@plant-store/domain'],
-  ['http-koa/src/request/observe.ts', '../app.js'],
-  ['app/src/configuration/stores.ts', '../container.js'],
-  ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
-  ['app/src/commands/serve.ts', '../telemetry/logger.js'],
+  ['essential/plant-json/src/failures-of-create.ts', '@plant-store/http-koa'],
+  [
+    'essential/plant-repository-memory/src/memory-plant-repository.ts',
+    '@plant-store/contract-suite',
+  ],
+  ['testing/contract-suite/src/settled.ts', '@plant-store/domain'],
+  ['essential/domain/src/plant.ts', '@plant-store/http-koa'],
+  ['essential/domain/src/plant.ts', 'node:fs'],
+  ['production/service/src/health.ts', '@plant-store/domain/dist/src/plant.js'],
+  ['production/service/src/health.ts', '../../../essential/domain/src/plant.js'],
+  ['production/http-server/src/server.ts', '@plant-store/http-koa'],
+  ['production/http-server/src/server.ts', '@plant-store/domain'],
+  ['essential/app/src/container.ts', '@plant-store/http-operations'],
+  ['essential/plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-reader'],
+  ['production/service/src/configuration/stores.ts', '../container.js'],
+  ['production/service/src/telemetry/metrics.ts', '../commands/serve.js'],
+  ['production/service/src/commands/serve.ts', '../telemetry/logger.js'],
 ];
 
 /** A part of a file, by its path in `packages`, and what replaces it. */
@@ -31,12 +35,32 @@ type Change = readonly [file: string, before: string | RegExp, after: string];
 
 /** Other violations: changes of files, which may be new, and a part of what must be reported. */
 const planted: readonly (readonly [...Change, found: string])[] = [
-  ['http-koa/test/request/a.test.ts', /$/, '', 'a.test.ts is named after no source file'],
-  ['app/src/helpers/text.ts', /$/, 'export const text = 1;\n', 'is in an unknown folder'],
-  ['app/package.json', '"dependencies": {', '$&"left-pad": "1.3.0",', 'which it never imports'],
-  ['http-koa/tsconfig.json', '"references": [', '$&{ "path": "../new" },', 'other packages than'],
-  ['new/package.json', /$/, '{ "name": "@plant-store/old" }', 'packages/new is empty'],
-  ['new/tsconfig.json', /$/, '{}', 'packages/new is not named @plant-store/new'],
+  ['essential/http-koa/test/a.test.ts', /$/, '', 'a.test.ts is named after no source file'],
+  [
+    'production/service/src/helpers/text.ts',
+    /$/,
+    'export const text = 1;\n',
+    'is in an unknown folder',
+  ],
+  [
+    'production/service/package.json',
+    '"dependencies": {',
+    '$&"left-pad": "1.3.0",',
+    'which it never imports',
+  ],
+  [
+    'essential/http-koa/tsconfig.json',
+    '"references": [',
+    '$&{ "path": "../new" },',
+    'other packages than',
+  ],
+  [
+    'testing/new/package.json',
+    /$/,
+    '{ "name": "@plant-store/old" }',
+    'packages/testing/new is empty',
+  ],
+  ['testing/new/tsconfig.json', /$/, '{}', 'packages/testing/new is not named @plant-store/new'],
 ];
 
 /** Returns the violations of the project after these changes. */
@@ -60,7 +84,7 @@ describe('The rules of the architecture', () => {
   it('do not mistake Buffer.from or an example in a comment for an import', () => {
     const calls = "Buffer.from('00ff', 'hex'); Array.from('abc');";
     const example = "/**\n * @example\n * import { x } from '@plant-store/http-koa';\n */";
-    const changes = [calls, example].map((code) => adding('domain/src/plant.ts', code));
+    const changes = [calls, example].map((code) => adding('essential/domain/src/plant.ts', code));
     expect(violationsAfter(changes)).to.deep.equal([]);
   });
 
@@ -76,8 +100,10 @@ describe('The rules of the architecture', () => {
     "export * from 'node:fs'",
   ]) {
     it(`recognise every form of an import: ${form}`, () => {
-      const found = violationsAfter([adding('domain/src/plant.ts', form)]);
-      expect(found).to.deep.equal(['packages/essential/domain/src/plant.ts must not import node:fs']);
+      const found = violationsAfter([adding('essential/domain/src/plant.ts', form)]);
+      expect(found).to.deep.equal([
+        'packages/essential/domain/src/plant.ts must not import node:fs',
+      ]);
     });
   }
 

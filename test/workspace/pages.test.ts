@@ -23,10 +23,13 @@ const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
 
 const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
 /** The commands of `plant-store`, from its `--help`. */
-const commands = [...read('packages/production/service/src/main.ts').matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(
-  ([, word = '']) => word,
+const commands = [
+  ...read('packages/production/service/src/main.ts').matchAll(/^ {2}([a-z-]+) {2,}/gm),
+].map(([, word = '']) => word);
+const configuration = join(
+  root,
+  'packages/production/service/dist/src/configuration/configuration.js',
 );
-const configuration = join(root, 'packages/production/service/dist/src/configuration/configuration.js');
 const { settings } = await import(pathToFileURL(configuration).href);
 const settingNames = Object.keys(settings);
 const secrets = settingNames.filter((name) => settings[name].secret);
@@ -56,7 +59,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   'name files that exist': {
     problemsOf: missingFiles,
-    wrong: page('`packages/essential/domain/src/gone.ts` `packages/essential/domain/src/plant.ts` `docs/gone.md`'),
+    wrong: page(
+      '`packages/essential/domain/src/gone.ts` `packages/essential/domain/src/plant.ts` `docs/gone.md`',
+    ),
     found: [': packages/essential/domain/src/gone.ts', ': docs/gone.md'],
   },
   'name commands that exist': {

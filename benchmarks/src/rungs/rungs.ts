@@ -59,7 +59,10 @@ export const rungs: readonly Rung[] = [
     'single',
     (...at) => new MongoPlantRepository(...at),
   ),
-  own('batched', 'packages/production/plant-repository-mongodb-batched', 'batched', (uri, collection) =>
-    batchedMongoPlantRepository({ uri, collection }),
+  own(
+    'batched',
+    'packages/production/plant-repository-mongodb-batched',
+    'batched',
+    (uri, collection) => batchedMongoPlantRepository({ uri, collection }),
   ),
 ];

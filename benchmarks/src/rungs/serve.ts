@@ -12,12 +12,9 @@ if (rung === undefined) throw new Error(`RUNG: expected the name of a rung, got 
 
 const plants = rung.open(MONGODB_URI, MONGODB_COLLECTION);
 const tokens = new StaticTokenVerifier([{ sha256: ACCESS_TOKEN_SHA256, label: 'bench' }]);
-const app = createApp({
-  createPlant: new CreatePlant(tokens, plants),
-  ready: () => plants.ready(),
-  // What fails is counted by the clients.
-  observer: { begun() {}, ended() {}, failed() {} },
-});
+const app = createApp(new CreatePlant(tokens, plants));
+// What fails is counted by the clients.
+app.silent = true;
 const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${JSON.stringify({ address: `http://127.0.0.1:${port}` })}\n`);

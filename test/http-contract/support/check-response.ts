@@ -1,4 +1,4 @@
-import { failures } from '@plant-store/http-koa';
+import { failures } from '@plant-store/http-operations';
 import { expect } from 'chai';
 import { expectDescribed } from './described-response.js';
 import { fieldValues, type ReceivedResponse } from './raw-connection.js';

@@ -1,4 +1,4 @@
-import { openApiDescription } from '@plant-store/http-koa';
+import { openApiDescription } from '@plant-store/http-operations';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { fieldValues, type ReceivedResponse } from './raw-connection.js';

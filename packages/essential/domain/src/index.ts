@@ -4,6 +4,7 @@ export {
   PERMISSIONS,
   type Permission,
   PermissionDeniedError,
+  requirePermission,
 } from './client.js';
 export { CreatePlant, type PlantCreator } from './create-plant.js';
 export {
@@ -19,7 +20,6 @@ export {
   type PlantId,
   toPlant,
 } from './plant.js';
-export { type PageRequest, type PlantReader, UnreadablePlantError } from './plant-reader.js';
 export {
   OutcomeUnknownError,
   PlantIdTakenError,
@@ -27,7 +27,6 @@ export {
   StoreDegradedError,
   StoreUnavailableError,
 } from './plant-repository.js';
-export { type PlantPages, ReadPlants } from './read-plants.js';
 export {
   InvalidTokenError,
   type InvalidTokenReason,

@@ -1,22 +1,18 @@
+export { bearerToken } from './bearer-token.js';
+export { type AppOptions, type CreatesPlants, createApp, plantRouter } from './create-app.js';
+export type { CreateState } from './create-plant.js';
 export {
-  type AppDependencies,
-  createApp,
-  plantStoreRoutes,
-  type RoutesOptions,
-} from './app.js';
-export type { Admit } from './create-plant/create-plant.js';
+  type Failure,
+  type FailureCode,
+  type FailureStatus,
+  failures,
+  HttpError,
+} from './failures.js';
 export {
-  type Build,
-  type DescriptionOptions,
-  openApiDescription,
-} from './docs/openapi-description.js';
-export { StoppingError } from './health-routes.js';
-export { createManagementApp, type ManagementDependencies } from './management-app.js';
-export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';
-export type {
-  AccessRefusal,
-  EndedExchange,
-  HttpObserver,
-  ServiceFailure,
-} from './request/http-observer.js';
-export { type Refusal, refuseWith } from './request/refuse.js';
+  allow,
+  type FailureState,
+  pathNotFound,
+  respondToFailures,
+  respondWith,
+  toFailure,
+} from './respond-to-failures.js';

@@ -1,8 +1,6 @@
 import {
   type NewPlant,
-  type PageRequest,
   PlantIdTakenError,
-  type PlantReader,
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
@@ -19,7 +17,7 @@ import {
  * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 1_000);
  * ```
  */
-export class MemoryPlantRepository implements PlantRepository, PlantReader {
+export class MemoryPlantRepository implements PlantRepository {
   readonly #plants: Map<bigint, NewPlant>;
   #closed = false;
 
@@ -32,12 +30,6 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
     this.#expectUsable(timeLimitMs);
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
     this.#plants.set(plant.id, Object.freeze({ ...plant }));
-  }
-
-  async read({ after, limit }: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
-    this.#expectUsable(timeLimitMs);
-    const next = [...this.#plants.values()].filter(({ id }) => after === undefined || id > after);
-    return next.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
   }
 
   async ready(): Promise<void> {

@@ -1,10 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import { type NewPlant, newPlant } from '@plant-store/domain';
-import {
-  describePlantReader,
-  describePlantRepository,
-} from '@plant-store/plant-repository-contract';
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 
 async function open() {
@@ -17,10 +14,6 @@ async function open() {
 }
 
 describePlantRepository(mocha, 'MemoryPlantRepository', open, {
-  without: ['disk or server'],
-});
-
-describePlantReader(mocha, 'MemoryPlantRepository', open, {
   without: ['disk or server'],
 });
 

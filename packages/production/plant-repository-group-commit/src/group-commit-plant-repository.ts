@@ -5,12 +5,14 @@ import {
   type NewPlant,
   type NewPlantFields,
   newPlant,
-  type PageRequest,
-  type PlantReader,
   type PlantRepository,
   StoreUnavailableError,
-  UnreadablePlantError,
 } from '@plant-store/domain';
+import {
+  type PageRequest,
+  type PlantReader,
+  UnreadablePlantError,
+} from '@plant-store/plant-reader';
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { meaningOf } from './finding.js';

@@ -1,4 +1,5 @@
-import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
+import type { NewPlant, NewPlantFields } from '@plant-store/domain';
+import type { PageRequest } from '@plant-store/plant-reader';
 import type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 
 /** What {@link PlantInsert.send} is asked to insert. */

@@ -1,11 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type NewPlantFields,
-  StoreUnavailableError,
-  UnreadablePlantError,
-} from '@plant-store/domain';
+import { type NewPlantFields, StoreUnavailableError } from '@plant-store/domain';
+import { UnreadablePlantError } from '@plant-store/plant-reader';
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
 import {

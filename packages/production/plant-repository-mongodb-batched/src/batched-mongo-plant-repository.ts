@@ -1,4 +1,5 @@
-import type { PlantReader, PlantRepository } from '@plant-store/domain';
+import type { PlantRepository } from '@plant-store/domain';
+import type { PlantReader } from '@plant-store/plant-reader';
 import {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,

@@ -1,4 +1,5 @@
-import { type NewPlantFields, type PageRequest, UnreadablePlantError } from '@plant-store/domain';
+import type { NewPlantFields } from '@plant-store/domain';
+import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
 import { NOT_A_REPLICA_SET } from '@plant-store/plant-repository-mongodb';
 import { type Db, Decimal128, type Document, Long, type Timestamp } from 'mongodb';
 import { codeOf } from './mongo-error.js';

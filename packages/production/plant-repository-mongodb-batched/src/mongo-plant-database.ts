@@ -1,4 +1,5 @@
-import type { NewPlantFields, PageRequest } from '@plant-store/domain';
+import type { NewPlantFields } from '@plant-store/domain';
+import type { PageRequest } from '@plant-store/plant-reader';
 import {
   type Explanation,
   type PlantDatabase,

@@ -2,10 +2,8 @@ import { execFile } from 'node:child_process';
 import { inspect, promisify } from 'node:util';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import { StoreUnavailableError } from '@plant-store/domain';
-import {
-  describePlantReader,
-  describePlantRepository,
-} from '@plant-store/plant-repository-contract';
+import { describePlantReader } from '@plant-store/plant-reader-contract';
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { FaultyMongod } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';

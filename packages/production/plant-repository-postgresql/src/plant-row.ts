@@ -1,9 +1,5 @@
-import {
-  type NewPlant,
-  type NewPlantFields,
-  type Plant,
-  UnreadablePlantError,
-} from '@plant-store/domain';
+import type { NewPlant, NewPlantFields, Plant } from '@plant-store/domain';
+import { UnreadablePlantError } from '@plant-store/plant-reader';
 
 /** A plant to be inserted, and the mark by which its insert recognises it later. */
 export interface MarkedPlant {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type NewPlant, newPlant, UnreadablePlantError } from '@plant-store/domain';
+import { type NewPlant, newPlant } from '@plant-store/domain';
+import { UnreadablePlantError } from '@plant-store/plant-reader';
 import { expect } from 'chai';
 import { assert, bigInt, nat, option, property, string, stringMatching } from 'fast-check';
 import { markOf, plantOf, rowOf } from '../src/plant-row.js';

@@ -1,8 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@plant-store/contract-suite';
-import { newPlant, type PlantReader, type PlantRepository } from '@plant-store/domain';
+import { newPlant, type PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
+import type { PlantReader } from '@plant-store/plant-reader';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import {
   postgresqlPlantRepository,

@@ -7,15 +7,13 @@ import {
   type NewPlantFields,
   newPlant,
   type PlantId,
-  type PlantReader,
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
 import { FaultyNetwork, networkFaults } from '@plant-store/faulty-network';
-import {
-  describePlantReader,
-  describePlantRepository,
-} from '@plant-store/plant-repository-contract';
+import type { PlantReader } from '@plant-store/plant-reader';
+import { describePlantReader } from '@plant-store/plant-reader-contract';
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import {
   postgresqlPlantRepository,
   type StoreEvent,

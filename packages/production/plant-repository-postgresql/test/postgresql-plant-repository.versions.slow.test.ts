@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { needsDownloaded } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '../../../../..');
 const PROGRAM = join(ROOT, 'test/servers/dist/src/test-version.js');
 
 /** The oldest and the newest version; the other tests use the one that is installed. */

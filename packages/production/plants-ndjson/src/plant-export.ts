@@ -1,5 +1,6 @@
-import type { NewPlant, PlantId, PlantPages } from '@plant-store/domain';
+import type { NewPlant, PlantId } from '@plant-store/domain';
 import { newPlantText } from '@plant-store/plant-json';
+import type { PlantPages } from '@plant-store/plant-reader';
 
 export interface PlantExportOptions {
   readonly pages: PlantPages;

@@ -2,8 +2,8 @@ import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { newPlant, type PlantReader, StoreUnavailableError } from '@plant-store/domain';
-import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { type NewPlant, newPlant, StoreUnavailableError } from '@plant-store/domain';
+import { MemoryPlantReader, type PlantReader } from '@plant-store/plant-reader';
 import { exportPages, type PlantExportOptions } from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
 
@@ -23,11 +23,12 @@ function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = 
 }
 
 describe('An export', () => {
-  const plants = new MemoryPlantRepository();
+  const stored = new Map<bigint, NewPlant>();
+  const plants = new MemoryPlantReader(stored);
 
   before(async () => {
     for (let id = MANY; id > 0; id -= 1) {
-      await plants.add(newPlant({ id: BigInt(id), name: `plant ${id}` }), 1000);
+      stored.set(BigInt(id), newPlant({ id: BigInt(id), name: `plant ${id}` }));
     }
   });
 

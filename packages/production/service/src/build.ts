@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Build } from '@plant-store/http-koa';
+import type { Build } from '@plant-store/http-operations';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 
@@ -13,7 +13,7 @@ export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
   : { version: read('../../package.json').version };
 
 const { repository } = read('../../package.json');
-const checkout = join(import.meta.dirname, '../../../..');
+const checkout = join(import.meta.dirname, '../../../../..');
 
 /**
  * The location of the documentation, which no package contains. A release writes the URL of the repository into the

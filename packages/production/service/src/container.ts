@@ -1,13 +1,20 @@
-import 'reflect-metadata/lite';
-import { CreatePlant, type PlantReader, ReadPlants } from '@plant-store/domain';
-import { createApp, createManagementApp, refuseWith } from '@plant-store/http-koa';
+import { application, ids as essential } from '@plant-store/app/application';
+import type { TokenVerifier } from '@plant-store/domain';
+import {
+  createManagementApp,
+  limited,
+  operatedApp,
+  refuseWith,
+  withCors,
+} from '@plant-store/http-operations';
 import { createServer, type DrainableServer } from '@plant-store/http-server';
-import { Container, type ServiceIdentifier } from 'inversify';
+import { type PlantReader, ReadPlants } from '@plant-store/plant-reader';
+import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
+import type Koa from 'koa';
 import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
 import type { Purpose, Store } from './configuration/stores.js';
 import type { ReloadableVerifier } from './configuration/verifiers.js';
-import { withCors } from './cors.js';
 import { described } from './described.js';
 import { Health } from './health.js';
 import { type Log, type LogOutput, openLog } from './telemetry/logger.js';
@@ -20,24 +27,26 @@ export type { Log };
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
 export const ids = {
-  plantRepository: id<Store>('PlantRepository'),
-  tokenVerifier: id<ReloadableVerifier>('TokenVerifier'),
-  createPlant: id<CreatePlant>('CreatePlant'),
-  server: id<DrainableServer>('Server'),
-
-  /** `undefined` without a management listener. */
-  metrics: id<Metrics | undefined>('Metrics'),
-  logger: id<Log>('Logger'),
-  observer: id<Observer>('Observer'),
+  ...essential,
+  /** The chosen store, before it is counted. */
+  store: id<Store>('Store'),
+  /** The chosen verifier, which may reread its tokens. */
+  verifier: id<ReloadableVerifier>('Verifier'),
   /** `undefined` when the store cannot be read. */
   readPlants: id<ReadPlants | undefined>('ReadPlants'),
-  health: id<Health>('Health'),
+  server: id<DrainableServer>('Server'),
+  /** `undefined` without a management listener. */
+  metrics: id<Metrics | undefined>('Metrics'),
   managementServer: id<DrainableServer | undefined>('ManagementServer'),
+  logger: id<Log>('Logger'),
+  observer: id<Observer>('Observer'),
+  health: id<Health>('Health'),
 };
 
 /**
- * Wires the service. Each object is created once, on the first `getAsync`, so code that a configuration does not need
- * is never loaded. `unbindAsync` closes one object, and `unbindAllAsync` all that are still open, together.
+ * Wires the service: the application of `@plant-store/app`, other adapters, and what operators need around them. Each object
+ * is created once, on the first `getAsync`, so code that a configuration does not need is never loaded. `unbindAsync` closes
+ * one object, and `unbindAllAsync` all that are still open, together.
  */
 export function createContainer(
   configuration: Configuration,
@@ -45,59 +54,98 @@ export function createContainer(
   { purpose = 'serve' }: { readonly purpose?: Purpose } = {},
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
-  bindHexagon(container, configuration, purpose);
-  bindProduction(container, configuration, output);
+  const { BASE_PATH: basePath, BODY_LIMIT: bodyLimit } = configuration;
+  container.load(
+    application({ basePath, bodyLimit, timeLimitMs: configuration.REQUEST_DEADLINE_MS }),
+    adapters(configuration, purpose),
+    operations(configuration, output),
+    servers(configuration),
+  );
   return container;
 }
 
-/** The two driven adapters, the use case that calls them, and the server whose application calls the use case. */
-function bindHexagon(container: Container, configuration: Configuration, purpose: Purpose): void {
-  const { store, verifier } = configuration;
-  container
-    .bind(ids.plantRepository)
-    .toResolvedValue(
-      async (observer) =>
-        store.open({ observer: observer.store, tracer: await openBatchTracer(), purpose }),
-      [ids.observer],
-    )
-    .onDeactivation((plants) => plants.close());
-  container
-    .bind(ids.tokenVerifier)
-    .toResolvedValue((observer) => verifier.open(observer.tokens), [ids.observer])
-    .onDeactivation((tokens) => tokens.close());
-  container
-    .bind(ids.createPlant)
-    .toResolvedValue(
-      (tokens, plants, metrics) => new CreatePlant(tokens, metrics?.counting(plants) ?? plants),
-      [ids.tokenVerifier, ids.plantRepository, ids.metrics],
+/** The adapters that the configuration chooses, instead of those of `@plant-store/app`. */
+const adapters = ({ store, verifier }: Configuration, purpose: Purpose) =>
+  new ContainerModule(({ bind }) => {
+    bind(ids.store)
+      .toResolvedValue(
+        async (observer) =>
+          store.open({ observer: observer.store, tracer: await openBatchTracer(), purpose }),
+        [ids.observer],
+      )
+      .onDeactivation((plants) => plants.close());
+    bind(ids.verifier)
+      .toResolvedValue((observer) => verifier.open(observer.tokens), [ids.observer])
+      .onDeactivation((tokens) => tokens.close());
+    bind(ids.plantRepository).toResolvedValue(
+      (plants, metrics) => metrics?.counting(plants) ?? plants,
+      [ids.store, ids.metrics],
     );
-  container
-    .bind(ids.server)
-    .toResolvedValue(
-      (...parts) => openServer(configuration, ...parts),
-      [ids.observer, ids.metrics, ids.createPlant, ids.health],
-    )
-    .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
-}
+    bind<TokenVerifier>(ids.tokenVerifier).toService(ids.verifier);
+    bind(ids.readPlants).toResolvedValue(
+      (tokens, plants) => (isReader(plants) ? new ReadPlants(tokens, plants) : undefined),
+      [ids.verifier, ids.store],
+    );
+  });
 
-/** Resolves with the server that the driving adapter runs in; it does not listen yet. */
+/** The log, metrics, health, and a limit of creates in flight. */
+const operations = (configuration: Configuration, output: LogOutput) =>
+  new ContainerModule(({ bind, onActivation }) => {
+    bind(ids.metrics).toResolvedValue(async () => {
+      if (configuration.MANAGEMENT_PORT === undefined) return undefined;
+      const { Metrics } = await import('./telemetry/metrics.js');
+      return new Metrics(build);
+    });
+    bind(ids.logger).toResolvedValue(
+      (metrics) =>
+        openLog(configuration, output, () => metrics?.count('plant_store_log_lines_lost_total')),
+      [ids.metrics],
+    );
+    bind(ids.observer).toResolvedValue(
+      (logger, metrics) => observe(logger, metrics, configuration),
+      [ids.logger, ids.metrics],
+    );
+    bind(ids.health)
+      .toResolvedValue((plants, tokens) => new Health(plants, tokens), [ids.store, ids.verifier])
+      .onDeactivation((health) => health.stop());
+    onActivation(ids.createPlant, (_, createPlant) =>
+      limited(createPlant, { maxInFlight: configuration.MAX_IN_FLIGHT }),
+    );
+  });
+
+/** The servers that the application runs in; they do not listen yet. */
+const servers = (configuration: Configuration) =>
+  new ContainerModule(({ bind }) => {
+    bind(ids.server)
+      .toResolvedValue(
+        (app, observer, metrics, health) =>
+          openServer(configuration, app, observer, metrics, health),
+        [ids.app, ids.observer, ids.metrics, ids.health],
+      )
+      .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
+    bind(ids.managementServer)
+      .toResolvedValue(
+        (health, metrics, { http: observer }) => {
+          if (!metrics) return undefined;
+          metrics.addReadiness(() => health.isReady);
+          const app = createManagementApp({ ready: () => health.ready(), metrics, observer });
+          return createServer(app.callback(), { refuse: refuseWith(observer) });
+        },
+        [ids.health, ids.metrics, ids.observer],
+      )
+      .onDeactivation((server) => server?.drain(0));
+  });
+
 async function openServer(
   configuration: Configuration,
+  plantStore: Koa,
   { http: observer }: Observer,
   metrics: Metrics | undefined,
-  createPlant: CreatePlant,
   health: Health,
 ): Promise<DrainableServer> {
-  const app = createApp(
-    { createPlant, ready: () => health.ready(), observer },
-    {
-      ...described(configuration),
-      bodyLimit: configuration.BODY_LIMIT,
-      maxInFlight: configuration.MAX_IN_FLIGHT,
-      requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
-      docs: configuration.DOCS === 'on',
-    },
-  );
+  const operations = { ready: () => health.ready(), observer };
+  const docs = { ...described(configuration), docs: configuration.DOCS === 'on' };
+  const app = operatedApp(plantStore, operations, docs);
   const { CORS_ALLOWED_ORIGINS } = configuration;
   const server = createServer((await withCors(app, CORS_ALLOWED_ORIGINS)).callback(), {
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
@@ -109,57 +157,6 @@ async function openServer(
   server.on('drop', () => metrics?.count('plant_store_connections_refused_total'));
   // For the log: after a connection was closed, its address is known only if it was read before.
   return server.on('connection', (socket) => socket.remoteAddress);
-}
-
-/** What production adds: metrics, the log, health checks, and reading plants back for an export. */
-function bindProduction(
-  container: Container,
-  configuration: Configuration,
-  output: LogOutput,
-): void {
-  container.bind(ids.metrics).toResolvedValue(async () => {
-    if (configuration.MANAGEMENT_PORT === undefined) return undefined;
-    const { Metrics } = await import('./telemetry/metrics.js');
-    return new Metrics(build);
-  });
-  container
-    .bind(ids.logger)
-    .toResolvedValue(
-      (metrics) =>
-        openLog(configuration, output, () => metrics?.count('plant_store_log_lines_lost_total')),
-      [ids.metrics],
-    );
-  container
-    .bind(ids.observer)
-    .toResolvedValue(
-      (logger, metrics) => observe(logger, metrics, configuration),
-      [ids.logger, ids.metrics],
-    );
-  container
-    .bind(ids.readPlants)
-    .toResolvedValue(
-      (tokens, plants) => (isReader(plants) ? new ReadPlants(tokens, plants) : undefined),
-      [ids.tokenVerifier, ids.plantRepository],
-    );
-  container
-    .bind(ids.health)
-    .toResolvedValue(
-      (plants, tokens) => new Health(plants, tokens),
-      [ids.plantRepository, ids.tokenVerifier],
-    )
-    .onDeactivation((health) => health.stop());
-  container
-    .bind(ids.managementServer)
-    .toResolvedValue(
-      (health, metrics, { http: observer }) => {
-        if (!metrics) return undefined;
-        metrics.addReadiness(() => health.isReady);
-        const app = createManagementApp({ ready: () => health.ready(), metrics, observer });
-        return createServer(app.callback(), { refuse: refuseWith(observer) });
-      },
-      [ids.health, ids.metrics, ids.observer],
-    )
-    .onDeactivation((server) => server?.drain(0));
 }
 
 function isReader(plants: Store): plants is Store & PlantReader {

@@ -1,4 +1,4 @@
-import type { DescriptionOptions } from '@plant-store/http-koa';
+import type { DescriptionOptions } from '@plant-store/http-operations';
 import { build } from './build.js';
 import { urlOf } from './commands/own-process.js';
 import type { ServiceValues } from './configuration/configuration.js';

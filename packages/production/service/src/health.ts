@@ -1,5 +1,5 @@
 import { type PlantRepository, StoreDegradedError, type TokenVerifier } from '@plant-store/domain';
-import { StoppingError } from '@plant-store/http-koa';
+import { StoppingError } from '@plant-store/http-operations';
 
 const CHECK_INTERVAL_MS = 1000;
 
@@ -43,7 +43,7 @@ export class Health {
         if (!this.#stopping) throw error;
       });
     }
-    if (this.#stopping) throw new StoppingError('the service is stopping');
+    if (this.#stopping) throw new StoppingError();
   }
 
   #check(): Promise<unknown> {

@@ -88,7 +88,7 @@ const commands: Readonly<Record<string, Command>> = {
     return print(process, `${token}\n${tokenDigest(token)}\n`);
   },
   async openapi(process) {
-    const { openApiDescription } = await import('@plant-store/http-koa');
+    const { openApiDescription } = await import('@plant-store/http-operations');
     const description = openApiDescription(described(readSettings(serviceSettings, process.env)));
     return print(process, `${JSON.stringify(description, null, 2)}\n`);
   },

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
-import { StoppingError } from '@plant-store/http-koa';
+import { StoppingError } from '@plant-store/http-operations';
 import { expect } from 'chai';
 import { reasonNotReady } from '../src/commands/check.js';
 import { Health } from '../src/health.js';
@@ -57,7 +57,7 @@ describe('The health of the service', () => {
   it('is bad as soon as the service begins to stop, even during a check', async () => {
     const store = newPart(outage);
     health = new Health(store, newPart());
-    const during = rejects(health.ready(), new StoppingError('the service is stopping'));
+    const during = rejects(health.ready(), new StoppingError());
     health.stop();
     await during;
     const { asked } = store;

@@ -17,7 +17,7 @@ import { newFiles } from './support/plant-files.js';
 
 const { endAll, run, serve } = ownProcesses();
 
-const checkout = join(import.meta.dirname, '../../../..');
+const checkout = join(import.meta.dirname, '../../../../..');
 
 /** Packages that only other configurations need. */
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;

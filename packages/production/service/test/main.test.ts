@@ -7,7 +7,7 @@ import { build } from '../src/build.js';
 import { urlOf } from '../src/commands/own-process.js';
 import { result, serveHere, stopAll } from './support/in-process.js';
 
-const checkout = join(import.meta.dirname, '../../../..');
+const checkout = join(import.meta.dirname, '../../../../..');
 const page = readFileSync(`${checkout}/docs/configuration.md`, 'utf8');
 
 describe('The plant-store command', () => {

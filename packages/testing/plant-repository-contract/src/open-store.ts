@@ -1,4 +1,4 @@
-import type { NewPlantFields, PlantReader, PlantRepository } from '@plant-store/domain';
+import type { NewPlantFields, PlantRepository } from '@plant-store/domain';
 
 /**
  * Faults that a test can inject, as hooks. A store leaves out only those that `without` of `describePlantRepository`
@@ -61,9 +61,4 @@ export interface OpenStore extends Partial<DatabaseFaults> {
   reopen(): Promise<PlantRepository>;
   /** Passwords and other secrets that the repository was given. No error may contain one. */
   readonly secrets?: readonly string[];
-}
-
-/** A new, empty store under test, which can be read. */
-export interface OpenReader extends OpenStore {
-  readonly repository: PlantRepository & PlantReader;
 }

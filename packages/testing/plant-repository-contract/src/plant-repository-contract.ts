@@ -3,14 +3,10 @@ import { conduct } from './conduct.js';
 import { ids } from './ids.js';
 import type { DatabaseFaults } from './open-store.js';
 import { outcomes } from './outcomes.js';
-import { reading } from './reading.js';
 import { values } from './values.js';
 
 /** The promises of `PlantRepository` as cases. */
 export const contractCases = { ...values, ...ids, ...outcomes, ...conduct };
-
-/** The promises of `PlantReader` as cases. */
-export const readerCases = reading;
 
 const hooks = (...names: (keyof DatabaseFaults)[]) => names;
 
@@ -19,7 +15,7 @@ const hooks = (...names: (keyof DatabaseFaults)[]) => names;
  * every other hook: in a file, for example, with a file system that a test makes fail.
  */
 const EXCUSES = {
-  'disk or server': hooksOf({ ...contractCases, ...readerCases }),
+  'disk or server': hooksOf(contractCases),
   connections: hooks('connections', 'loseConnections', 'delayNextWrite'),
   transactions: hooks('holdUncommitted'),
   'setting for durability': hooks('relaxDurability'),
@@ -29,14 +25,6 @@ const EXCUSES = {
 export const describePlantRepository = suiteOf(
   'PlantRepository',
   contractCases,
-  ({ repository }) => repository.close(),
-  EXCUSES,
-);
-
-/** Declares the suite that every `PlantReader` must pass, as {@link describePlantRepository} does. */
-export const describePlantReader = suiteOf(
-  'PlantReader',
-  readerCases,
   ({ repository }) => repository.close(),
   EXCUSES,
 );

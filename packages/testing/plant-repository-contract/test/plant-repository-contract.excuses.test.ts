@@ -1,8 +1,6 @@
 import type { Runner } from '@plant-store/contract-suite';
-import {
-  describePlantReader,
-  describePlantRepository,
-} from '@plant-store/plant-repository-contract';
+import { describePlantReader } from '@plant-store/plant-reader-contract';
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { openStore } from './support/correct-store.js';
 
@@ -26,7 +24,7 @@ async function failureWithout(hook: string, title: string): Promise<string> {
   const open = async () => ({ ...openStore(() => ({})), [hook]: undefined });
   const without = ['connections', 'transactions', 'setting for durability'] as const;
   describePlantRepository(runner, 'a store', open, { without });
-  describePlantReader(runner, 'a store', open, { without });
+  describePlantReader(runner, 'a store', open);
   return (tested?.() ?? Promise.reject(new Error(`excused: ${title}`))).then(
     () => 'none',
     ({ message }) => message,

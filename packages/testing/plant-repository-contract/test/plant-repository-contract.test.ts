@@ -1,5 +1,6 @@
 import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
-import { contractCases, readerCases } from '@plant-store/plant-repository-contract';
+import { readerCases } from '@plant-store/plant-reader-contract';
+import { contractCases } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { honestStores, openStore } from './support/correct-store.js';
 import { conduct } from './support/liars/conduct.js';

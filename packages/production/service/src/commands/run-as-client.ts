@@ -3,8 +3,8 @@ import {
   PermissionDeniedError,
   StoreUnavailableError,
   TokenVerifierUnavailableError,
-  UnreadablePlantError,
 } from '@plant-store/domain';
+import { UnreadablePlantError } from '@plant-store/plant-reader';
 import type { Container } from 'inversify';
 import { type Configuration, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';

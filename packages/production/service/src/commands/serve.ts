@@ -27,7 +27,7 @@ export async function serve(
   void logAll(warnings, logger);
   try {
     const { variables } = configuration.verifier;
-    const { reload } = await container.getAsync(ids.tokenVerifier);
+    const { reload } = await container.getAsync(ids.verifier);
     if (reload) process.on('SIGHUP', () => rereadTokens(reload, variables, logger));
     const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
     const server = await container.getAsync(ids.server);

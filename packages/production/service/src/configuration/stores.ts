@@ -1,4 +1,5 @@
-import type { PlantReader, PlantRepository } from '@plant-store/domain';
+import type { NewPlant, PlantRepository } from '@plant-store/domain';
+import { MemoryPlantReader, type PageRequest, type PlantReader } from '@plant-store/plant-reader';
 import type { BatchTracer, StoreObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice } from './adapter-choice.js';
@@ -41,7 +42,11 @@ const memory = choice({
     note: `memory (${MEMORY_DRAWBACK})`,
     async open({ observer }) {
       observer({ type: 'store reachable' });
-      return new MemoryPlantRepository();
+      const plants = new Map<bigint, NewPlant>();
+      const reader = new MemoryPlantReader(plants);
+      return Object.assign(new MemoryPlantRepository(plants), {
+        read: (page: PageRequest) => reader.read(page),
+      });
     },
   }),
 });

@@ -1,5 +1,5 @@
 import type { PlantRepository } from '@plant-store/domain';
-import { type Build, type EndedExchange, failures } from '@plant-store/http-koa';
+import { type Build, type EndedExchange, failures } from '@plant-store/http-operations';
 import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';

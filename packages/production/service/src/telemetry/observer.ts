@@ -5,7 +5,7 @@ import {
   StoreUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-koa';
+import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-operations';
 import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import proxyAddress from 'proxy-addr';

@@ -2,12 +2,11 @@ import type { Difference, Expected, Honest } from '@plant-store/contract-suite/m
 import {
   type NewPlant,
   OutcomeUnknownError,
-  type PageRequest,
   PlantIdTakenError,
   StoreUnavailableError,
-  UnreadablePlantError,
 } from '@plant-store/domain';
-import type { OpenReader } from '@plant-store/plant-repository-contract';
+import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
+import type { OpenReader } from '@plant-store/plant-reader-contract';
 import { SimulatedDatabase, WriteError } from './simulated-database.js';
 
 /** A correct store: its database, its past, its methods, and the steps of which they consist. A lie replaces some. */

@@ -1,11 +1,6 @@
 import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
-import {
-  MIN_PLANT_ID,
-  type NewPlant,
-  newPlant,
-  StoreUnavailableError,
-  UnreadablePlantError,
-} from '@plant-store/domain';
+import { MIN_PLANT_ID, type NewPlant, newPlant, StoreUnavailableError } from '@plant-store/domain';
+import { UnreadablePlantError } from '@plant-store/plant-reader';
 import { type CorrectStore, PASSWORD, pageOf } from '../correct-store.js';
 import type { SimulatedDatabase } from '../simulated-database.js';
 

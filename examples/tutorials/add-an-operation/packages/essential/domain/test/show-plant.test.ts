@@ -6,11 +6,11 @@ import {
   newPlant,
   PermissionDeniedError,
   PlantNotFoundError,
-  type PlantReader,
   ShowPlant,
   StoreUnavailableError,
   type TokenVerifier,
 } from '@plant-store/domain';
+import type { PlantReader } from '@plant-store/plant-reader';
 import { expect } from 'chai';
 
 const smallest = newPlant({ id: MIN_PLANT_ID, name: 'Bellis perennis' });

@@ -1,0 +1,3 @@
+export { application, ids } from './application.js';
+export { createContainer } from './container.js';
+export { readSettings, type Settings } from './settings.js';

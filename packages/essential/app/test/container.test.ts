@@ -1,0 +1,51 @@
+import { createContainer, ids, readSettings } from '@plant-store/app';
+import { type NewPlant, newPlant, PlantIdTakenError } from '@plant-store/domain';
+import { expect } from 'chai';
+import { Container } from 'inversify';
+
+describe('The container', () => {
+  const settings = readSettings({});
+
+  it('creates a plant without I/O, in memory', async () => {
+    const container = createContainer(settings);
+    const createPlant = await container.getAsync(ids.createPlant);
+    const creator = await createPlant.authorize('demo');
+    const monstera = newPlant({ id: 9007199254740993n, name: 'Monstera' });
+    expect(await creator.create(monstera, 1000)).to.deep.equal({ name: 'Monstera' });
+    const error = await creator.create(monstera, 1000).catch((reason) => reason);
+    expect(error).to.be.instanceOf(PlantIdTakenError);
+    await container.unbindAllAsync();
+  });
+
+  it('creates one of each, so that every part works on the same plants', async () => {
+    const container = createContainer(settings);
+    const plants = await container.getAsync(ids.plantRepository);
+    expect(await container.getAsync(ids.plantRepository)).to.equal(plants);
+    expect(await container.getAsync(ids.createPlant)).to.equal(
+      await container.getAsync(ids.createPlant),
+    );
+  });
+
+  it('lets another adapter take a place', async () => {
+    const added: NewPlant[] = [];
+    const container = createContainer(settings);
+    const plants = {
+      add: async (it: NewPlant) => void added.push(it),
+      ready: async () => {},
+      close: async () => {},
+    };
+    (await container.rebindAsync(ids.plantRepository)).toConstantValue(plants);
+    const creator = await (await container.getAsync(ids.createPlant)).authorize('demo');
+    await creator.create(newPlant({ id: 1n, name: 'Monstera' }), 1000);
+    expect(added).to.have.length(1);
+    expect(container).to.be.instanceOf(Container);
+  });
+
+  it('closes its adapters', async () => {
+    const container = createContainer(settings);
+    const plants = await container.getAsync(ids.plantRepository);
+    await container.unbindAllAsync();
+    const error = await plants.ready().catch((reason: unknown) => reason);
+    expect(`${error}`).to.include('the store is closed');
+  });
+});

@@ -1,0 +1,15 @@
+import { readSettings } from '@plant-store/app';
+import { expect } from 'chai';
+
+describe('The settings', () => {
+  it('have defaults', () => {
+    expect(readSettings({})).to.include({ HOST: '127.0.0.1', PORT: 3000, BODY_LIMIT: 16_384 });
+  });
+
+  it('name each invalid variable', () => {
+    const env = { PORT: '65536', BASE_PATH: 'store', MONGODB_URI: 'http://127.0.0.1' };
+    expect(() => readSettings(env)).to.throw(
+      /PORT:.*\n(?:.*\n)*BASE_PATH:.*\n(?:.*\n)*MONGODB_URI:/,
+    );
+  });
+});

@@ -1,0 +1,27 @@
+import type Router from '@koa/router';
+import { allow, failures, respondWith, toFailure } from '@plant-store/http-koa';
+import type { Middleware } from 'koa';
+
+/** Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
+export function addHealth(router: Router, check: () => Promise<void>): void {
+  router.get('/livez', live).all('/livez', allow('HEAD, GET'));
+  router.get('/readyz', ready(check)).all('/readyz', allow('HEAD, GET'));
+}
+
+const live: Middleware = (ctx) => {
+  ctx.body = { status: 'live' };
+};
+
+function ready(check: () => Promise<void>): Middleware {
+  return async (ctx) => {
+    try {
+      await check();
+    } catch (error) {
+      const failure = toFailure(error);
+      // Not being ready is not a fault: the observer is not told.
+      if (failure !== failures.INTERNAL) return respondWith(ctx, failure);
+      throw error;
+    }
+    ctx.body = { status: 'ready' };
+  };
+}

@@ -1,0 +1,44 @@
+import type { CreateState, FailureState } from '@plant-store/http-koa';
+import type { Middleware } from 'koa';
+import { countedMethod, requestIdOf } from './headers.js';
+import {
+  accessRefusalOf,
+  type HttpObserver,
+  parserErrorOf,
+  refusedClientOf,
+} from './http-observer.js';
+
+/** The status in metrics of a request whose client closed the connection before the response. */
+const CLIENT_GONE = 499;
+
+/** Gives each request its id, and reports its beginning, its end, and a failure of the service. */
+export function observe(observer: HttpObserver): Middleware {
+  return async function observed(ctx, next) {
+    const { req, res, response } = ctx;
+    // A host may replace `ctx.state` later.
+    const state: CreateState & FailureState = ctx.state;
+    const startedAt = performance.now();
+    const requestId = requestIdOf(req);
+    observer.begun();
+    await next();
+    if (ctx.writable) {
+      ctx.set('X-Request-Id', requestId);
+      if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
+    }
+    const { failure, client, cause } = state;
+    if (failure?.ours) observer.failed({ requestId, error: failure.error, cause });
+    observer.ended({
+      method: countedMethod(req.method),
+      route: ctx.routerPath,
+      // The status of the response that a host application has sent instead, or that Koa is about to send.
+      status: !response.headerSent && !response.writable ? CLIENT_GONE : response.status,
+      error: failure?.error,
+      durationMs: performance.now() - startedAt,
+      requestId,
+      client: client?.name ?? refusedClientOf(cause),
+      refusal: accessRefusalOf(cause),
+      parserError: parserErrorOf(cause),
+      request: req,
+    });
+  };
+}

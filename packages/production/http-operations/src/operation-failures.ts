@@ -1,0 +1,49 @@
+import { maxHeaderSize } from 'node:http';
+import { type Failure, HttpError, failures as ofCreate } from '@plant-store/http-koa';
+
+const LATER = { retryAfter: 1 };
+
+/** The failures that only a service in production has, by the `code` of the error that causes each. */
+const own = {
+  TOO_MANY_REQUESTS: {
+    status: 429,
+    error: 4290,
+    message: 'this client sends too many requests: this one was not carried out',
+    ...LATER,
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    error: 4310,
+    message: `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
+  },
+  OVERLOADED: {
+    status: 503,
+    error: 5032,
+    message: 'too many requests are in flight: this one was not carried out',
+    ...LATER,
+  },
+  STOPPING: {
+    status: 503,
+    error: 5032,
+    message: 'the service is stopping: the request was not carried out',
+    ...LATER,
+  },
+} as const satisfies Record<string, Failure>;
+
+/** All failures: those of the specified service, and those of operations. */
+export const failures: Readonly<Record<keyof typeof own | keyof typeof ofCreate, Failure>> = {
+  ...ofCreate,
+  ...own,
+};
+
+/** The statuses of all failures. The OpenAPI description has a sentence for each. */
+export type FailureStatus =
+  | import('@plant-store/http-koa').FailureStatus
+  | (typeof own)[keyof typeof own]['status'];
+
+/** The service is stopping and accepts no more requests. */
+export class StoppingError extends HttpError {
+  constructor() {
+    super(own.STOPPING);
+  }
+}

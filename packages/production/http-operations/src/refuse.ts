@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { type Failure, toFailure as ofCreate } from '@plant-store/http-koa';
+import { countedMethod, requestIdOf } from './headers.js';
+import { type HttpObserver, parserErrorOf } from './http-observer.js';
+import { failures } from './operation-failures.js';
+
+/** The response to a request that does not reach Koa. */
+export interface Refusal {
+  readonly status: number;
+  /** Alternating names and values. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Returns the option `refuse` for `@plant-store/http-server`: the usual format of a failure, reported to the observer. */
+export function refuseWith(
+  observer?: HttpObserver,
+): (cause: unknown, request: IncomingMessage) => Refusal {
+  return (cause, request) => {
+    const requestId = requestIdOf(request);
+    const { status, error, message, ours } = toFailure(cause);
+    observer?.begun();
+    if (ours) observer?.failed({ requestId, error, cause });
+    observer?.ended({
+      method: countedMethod(request.method),
+      route: undefined,
+      status,
+      error,
+      durationMs: 0,
+      requestId,
+      client: undefined,
+      refusal: undefined,
+      parserError: parserErrorOf(cause),
+      request,
+    });
+    return {
+      status,
+      headers: [
+        ...['Content-Type', 'application/json; charset=utf-8'],
+        ...['Cache-Control', 'no-store'],
+        ...['X-Request-Id', requestId],
+      ],
+      body: JSON.stringify({ error, message }),
+    };
+  };
+}
+
+/** Returns the failure for an error of the server, which never reaches the application. */
+function toFailure(error: unknown): Failure {
+  const isTooLarge =
+    error instanceof Error && 'code' in error && error.code === 'HEADERS_TOO_LARGE';
+  return isTooLarge ? failures.HEADERS_TOO_LARGE : ofCreate(error);
+}

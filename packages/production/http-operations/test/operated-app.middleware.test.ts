@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import cors from '@koa/cors';
+import Router from '@koa/router';
+import type { NewPlant } from '@plant-store/domain';
+import {
+  type RoutesDependencies as AppDependencies,
+  plantStoreRoutes,
+} from '@plant-store/http-operations';
+import { expect } from 'chai';
+import Koa, { type Middleware } from 'koa';
+import mount from 'koa-mount';
+import {
+  AUTHORIZED,
+  adding,
+  create,
+  errorOf,
+  fetching,
+  MONSTERA,
+  signal,
+  timeLimit,
+  useEmbedding,
+  verifyingLate,
+} from './support/embedding.js';
+
+const ORIGIN = 'https://nursery.example';
+
+const responseTime: Middleware = async (ctx, next) => {
+  await next();
+  ctx.set('X-Response-Status', `${ctx.status}`);
+};
+const around = [responseTime, cors({ origin: ORIGIN })];
+const mine: Middleware = (ctx) => (ctx.body = `mine: ${ctx.path}`);
+
+describe("A host's middleware", () => {
+  const embedding = useEmbedding();
+
+  /** Serves a host: middleware, then the routes, on either server. Resolves with the address of `/plants`. */
+  async function served(
+    before: readonly Middleware[],
+    changed: Partial<AppDependencies> = {},
+    serve: 'serve' | 'serveOnNode' = 'serve',
+  ): Promise<string> {
+    const app = new Koa();
+    app.silent = true;
+    for (const middleware of before) app.use(middleware);
+    app.use(plantStoreRoutes({ ...embedding.dependencies, ...changed }));
+    return `${await embedding[serve](app)}/plants`;
+  }
+
+  async function expectHeaders(url: string): Promise<void> {
+    for (const response of [await create(url, '{"id":7,"name":""}'), await create(url, '{')]) {
+      expect(response.headers.get('X-Response-Status')).to.equal(`${response.status}`);
+      expect(response.headers.get('Access-Control-Allow-Origin')).to.equal(ORIGIN);
+      await response.text();
+    }
+  }
+
+  it('may change the status of a failure, and `ctx.state`', async () => {
+    const change: Middleware = async (ctx, next) => {
+      ctx.state = { user: 'Ada' };
+      await next();
+      ctx.state = {};
+      ctx.status = 422;
+    };
+    const response = await create(await served([change]), '{');
+    expect([response.status, await errorOf(response)]).to.deep.equal([422, 4004]);
+  });
+
+  describe('that ends a request early', () => {
+    const report: Middleware = async (ctx, next) => {
+      try {
+        await next();
+      } catch {
+        Object.assign(ctx, { status: 400, body: 'too late' });
+      }
+    };
+    const failLater: Middleware = async (ctx, next) => {
+      await next();
+      ctx.throw(408, 'too late');
+    };
+
+    for (const [how, before, status] of [
+      ['an error', [], 408],
+      ['an error handler', [report], 400],
+    ] as const) {
+      it(`with ${how} before the plant is stored prevents the write`, async () => {
+        const late = verifyingLate(embedding.dependencies);
+        const url = await served([...before, timeLimit(late.waiting)], late.dependencies);
+        expect((await create(url)).status).to.equal(status);
+        late.verify();
+        await late.ended;
+        expect([...embedding.plants]).to.deep.equal([]);
+      });
+
+      it(`with ${how} while the body arrives prevents the write`, async () => {
+        const [reading, ended] = [signal(), signal()];
+        const { observer } = embedding.dependencies;
+        const url = await served(
+          [...before, timeLimit(reading.given)],
+          { admit: reading.give, observer: { ...observer, ended: ended.give } },
+          'serveOnNode',
+        );
+        const headers = { ...AUTHORIZED, 'content-length': MONSTERA.length };
+        const client = request(url, { method: 'POST', headers });
+        client.flushHeaders();
+        const [response] = await once(client, 'response');
+        expect(response.statusCode).to.equal(status);
+        client.end(MONSTERA);
+        await ended.given;
+        expect([...embedding.plants]).to.deep.equal([]);
+      });
+
+      it(`with ${how} during the write replaces the response, not the write`, async () => {
+        const [storing, mayStore, stored] = [signal(), signal(), signal()];
+        const add = async ({ id }: NewPlant): Promise<void> => {
+          storing.give();
+          await mayStore.given;
+          embedding.plants.set(id, { id } as NewPlant);
+          stored.give();
+        };
+        const url = await served([...before, timeLimit(storing.given)], adding(add));
+        expect((await create(url)).status).to.equal(status);
+        mayStore.give();
+        await stored.given;
+      });
+
+      it(`with ${how} after the plant is stored hides the 200`, async () => {
+        const response = await create(await served([...before, failLater]));
+        expect([response.status, embedding.plants.size]).to.deep.equal([status, 1]);
+      });
+    }
+  });
+
+  it('that has responded before the routes begin prevents the write, without an error', async () => {
+    const errors: unknown[] = [];
+    const app = new Koa();
+    app.on('error', (error) => errors.push(error));
+    app.use((ctx, next) => {
+      ctx.res.writeHead(408).end();
+      return next();
+    });
+    app.use(plantStoreRoutes(embedding.dependencies));
+    expect((await create(`${await embedding.serveOnNode(app)}/plants`)).status).to.equal(408);
+    expect(embedding.ended.map(({ error }) => error)).to.deep.equal([4080]);
+    expect([errors, embedding.failed, [...embedding.plants]]).to.deep.equal([[], [], []]);
+  });
+
+  it('never runs in an application of `createApp`, whose 200 is final', async () => {
+    const { app, url } = await embedding.start();
+    app.use((ctx) => ctx.throw(408, 'too late'));
+    expect((await create(`${url}/plants`)).status).to.equal(200);
+    expect(await errorOf(await fetch(`${url}/elsewhere`))).to.equal(4040);
+  });
+
+  describe('around the routes', () => {
+    it('changes only the headers that it sets', async () => {
+      const app = new Koa();
+      for (const middleware of around) app.use(middleware);
+      app.use(plantStoreRoutes(embedding.dependencies)).use(mine);
+      const url = await embedding.serveOnNode(app);
+      await embedding.expectPlantStore(fetching(`${url}/plants`));
+      await expectHeaders(`${url}/plants`);
+      for (const path of ['/', '/plants/', '/Plants', '/elsewhere']) {
+        expect(await (await fetch(url + path)).text()).to.equal(`mine: ${path}`);
+      }
+    });
+
+    it('can mount the routes below a path', async () => {
+      const app = new Koa().use(mount('/nursery', plantStoreRoutes(embedding.dependencies)));
+      const url = await embedding.serveOnNode(app);
+      await embedding.expectPlantStore(fetching(`${url}/nursery/plants`));
+      expect((await create(`${url}/plants`)).status).to.equal(404);
+    });
+
+    it('can use the routes in a router, even below a prefix', async () => {
+      const router = new Router({ prefix: '/green' })
+        .get('/nursery/mine', mine)
+        .use('/nursery', plantStoreRoutes(embedding.dependencies));
+      const app = new Koa().use(router.routes()).use(router.allowedMethods());
+      const url = await embedding.serveOnNode(app);
+      await embedding.expectPlantStore(fetching(`${url}/green/nursery/plants`));
+      expect((await fetch(`${url}/green/nursery/livez`)).status).to.equal(200);
+      expect((await fetch(`${url}/green/nursery/mine`)).status).to.equal(200);
+    });
+
+    it('does not change the methods in `Allow`, even as a router', async () => {
+      const router = new Router().all('/plants', (_, next) => next());
+      const app = new Koa().use(router.routes()).use(plantStoreRoutes(embedding.dependencies));
+      const url = await embedding.serveOnNode(app);
+      const refused = await fetch(`${url}/plants`, { method: 'PUT' });
+      expect([refused.status, refused.headers.get('Allow')]).to.deep.equal([405, 'POST']);
+    });
+  });
+});

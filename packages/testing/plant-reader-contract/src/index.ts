@@ -1,0 +1,1 @@
+export { describePlantReader, type OpenReader, readerCases } from './plant-reader-contract.js';
