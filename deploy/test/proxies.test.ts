@@ -149,7 +149,7 @@ describe('The proxies of deploy/proxies', function () {
         const log = () => instances.flatMap((it) => it.stdout().split('\n'));
         await until(async () => log().some((it) => it.includes(id)));
         const [line = ''] = log().filter((it) => it.includes(id));
-        expect(JSON.parse(line)).to.include({ refusal: 'unknown token', address: ANOTHER });
+        expect(JSON.parse(line)).to.include({ refusal: 'the token is unknown', address: ANOTHER });
       });
 
       it("limits each client's requests before they reach the service", async () => {

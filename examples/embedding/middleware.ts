@@ -29,10 +29,8 @@ function admit({ name }: Client): void {
 }
 
 const token = newToken();
-const observer: HttpObserver = {
-  begun() {},
-  ended() {},
-  failed: ({ cause }) => process.stderr.write(`${cause}\n`),
+const observer: HttpObserver = (event) => {
+  if (event.type === 'request failed') process.stderr.write(`${event.cause}\n`);
 };
 const routes = plantStoreRoutes({
   createPlant: new CreatePlant(

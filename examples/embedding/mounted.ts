@@ -13,7 +13,7 @@ const routes = plantStoreRoutes({
     new MemoryPlantRepository(),
   ),
   ready: async () => {},
-  observer: { begun() {}, ended() {}, failed: ({ cause }) => process.stderr.write(`${cause}\n`) },
+  observer: (event) => event.type === 'request failed' && process.stderr.write(`${event.cause}\n`),
 });
 
 const app = new Koa();

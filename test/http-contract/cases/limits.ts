@@ -154,7 +154,7 @@ describe('A body larger than the buffers of Node.js, in small chunks,', () => {
     using connection = await RawConnection.open(service().port);
     using other = await RawConnection.open(service().port);
     const type = 'application/json;garbage " ,/ =';
-    const headers = { 'content-type': type, 'content-encoding': 'IDENTITY' };
+    const headers = { 'content-type': type, 'content-encoding': 'identity' };
     const bytes = create({ chunks: chunks(LARGE), headers });
     const [head, end] = [bytes.indexOf('\r\n\r\n') + 4, bytes.length - 5];
     for (const [from, to] of [[0, head], [head, end], [end]] as const) {

@@ -6,25 +6,33 @@ import type Koa from 'koa';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
-/** The ports, and what is between them. */
+/** The two ports, and what the application builds on them. */
 export const ids = {
   plantRepository: id<PlantRepository>('PlantRepository'),
   tokenVerifier: id<TokenVerifier>('TokenVerifier'),
   createPlant: id<CreatesPlants>('CreatePlant'),
+  /** Middleware around the application, and other routes: nothing here binds them. */
+  around: id<Koa.Middleware[] | undefined>('Around'),
+  routes: id<Koa.Middleware[] | undefined>('Routes'),
   app: id<Koa>('App'),
 };
 
-// The domain imports nothing, so what Inversify must know about its class is said here.
+// The domain imports nothing, not even decorators, so Inversify learns here what the constructor of `CreatePlant` takes.
+// reflect-metadata is where it keeps this.
 decorate(injectable(), CreatePlant);
 decorate(inject(ids.tokenVerifier), CreatePlant, 0);
 decorate(inject(ids.plantRepository), CreatePlant, 1);
 
-/** The use case, and the Koa application that calls it. Whatever the adapters are, this stays. */
+/** The use case and the Koa application that calls it: the same for every choice of adapters. */
 export const application = (options: AppOptions) =>
   new ContainerModule(({ bind }) => {
     bind(ids.createPlant).to(CreatePlant);
     bind(ids.app).toResolvedValue(
-      (createPlant) => createApp(createPlant, options),
-      [ids.createPlant],
+      (createPlant, around, routes) => createApp(createPlant, options, around, routes),
+      [
+        ids.createPlant,
+        { serviceIdentifier: ids.around, optional: true },
+        { serviceIdentifier: ids.routes, optional: true },
+      ],
     );
   });

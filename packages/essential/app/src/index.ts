@@ -1,3 +1,3 @@
+export { adapters } from './adapters.js';
 export { application, ids } from './application.js';
-export { createContainer } from './container.js';
 export { readSettings, type Settings } from './settings.js';

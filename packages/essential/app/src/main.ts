@@ -1,14 +1,20 @@
 import { once } from 'node:events';
-import { ids } from './application.js';
-import { createContainer } from './container.js';
+import type { AddressInfo } from 'node:net';
+import { Container } from 'inversify';
+import { adapters } from './adapters.js';
+import { application, ids } from './application.js';
 import { readSettings } from './settings.js';
 
 const settings = readSettings(process.env);
-const container = createContainer(settings);
+const { BASE_PATH: basePath, BODY_LIMIT: bodyLimit, TIME_LIMIT_MS: timeLimitMs } = settings;
+const container = new Container({ defaultScope: 'Singleton' });
+container.load(application({ basePath, bodyLimit, timeLimitMs }), adapters(settings));
+
 const app = await container.getAsync(ids.app);
 const server = app.listen(settings.PORT, settings.HOST);
 await once(server, 'listening');
-process.stdout.write(`Plant Store listens on http://${settings.HOST}:${settings.PORT}\n`);
+const { port } = server.address() as AddressInfo;
+process.stdout.write(`Plant Store listens on http://${settings.HOST}:${port}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {

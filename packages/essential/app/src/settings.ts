@@ -1,24 +1,35 @@
 import * as v from 'valibot';
 
+/** The SHA-256 digest of `demo`, a token for trials: everybody knows it. */
+const DEMO = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
+
 const number = (fallback: number, max: number) =>
   v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.maxValue(max)), `${fallback}`);
 
 /** The environment variables, with their rules and defaults. */
-const environment = v.object({
-  HOST: v.optional(v.string(), '127.0.0.1'),
-  PORT: number(3000, 65_535),
-  BASE_PATH: v.optional(v.pipe(v.string(), v.regex(/^(?:\/[\w.~-]+)*$/)), ''),
-  BODY_LIMIT: number(16_384, 2 ** 20),
-  TIME_LIMIT_MS: number(15_000, 600_000),
-  /** The SHA-256 digests of the accepted tokens, separated by commas. The default is of the token `demo`. */
-  ACCESS_TOKEN_SHA256: v.optional(
-    v.string(),
-    '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea',
+const environment = v.pipe(
+  v.object({
+    HOST: v.optional(v.string(), '127.0.0.1'),
+    PORT: number(3000, 65_535),
+    BASE_PATH: v.optional(v.pipe(v.string(), v.regex(/^(?:\/[\w.~-]+)*$/)), ''),
+    BODY_LIMIT: number(16_384, 2 ** 20),
+    TIME_LIMIT_MS: number(15_000, 600_000),
+    /** The SHA-256 digests of the accepted tokens, separated by commas. */
+    ACCESS_TOKEN_SHA256: v.optional(v.string(), DEMO),
+    /** Without it, plants are kept in memory. */
+    MONGODB_URI: v.optional(v.pipe(v.string(), v.startsWith('mongodb'))),
+    MONGODB_COLLECTION: v.optional(v.string(), 'plants'),
+  }),
+  v.forward(
+    v.check(
+      ({ HOST, ACCESS_TOKEN_SHA256 }) =>
+        LOOPBACK.includes(HOST) || !ACCESS_TOKEN_SHA256.toLowerCase().includes(DEMO),
+      'the token `demo` is only for this machine: set the digest of a secret token, or HOST=127.0.0.1',
+    ),
+    ['ACCESS_TOKEN_SHA256'],
   ),
-  /** Without it, plants are kept in memory. */
-  MONGODB_URI: v.optional(v.pipe(v.string(), v.startsWith('mongodb'))),
-  MONGODB_COLLECTION: v.optional(v.string(), 'plants'),
-});
+);
 
 export type Settings = v.InferOutput<typeof environment>;
 

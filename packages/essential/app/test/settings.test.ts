@@ -6,6 +6,14 @@ describe('The settings', () => {
     expect(readSettings({})).to.include({ HOST: '127.0.0.1', PORT: 3000, BODY_LIMIT: 16_384 });
   });
 
+  it('accept the token `demo` only where nobody else can send it', () => {
+    for (const HOST of ['127.0.0.1', '::1', 'localhost']) readSettings({ HOST });
+    expect(() => readSettings({ HOST: '0.0.0.0' })).to.throw(
+      'ACCESS_TOKEN_SHA256: the token `demo`',
+    );
+    readSettings({ HOST: '0.0.0.0', ACCESS_TOKEN_SHA256: 'a'.repeat(64) });
+  });
+
   it('name each invalid variable', () => {
     const env = { PORT: '65536', BASE_PATH: 'store', MONGODB_URI: 'http://127.0.0.1' };
     expect(() => readSettings(env)).to.throw(

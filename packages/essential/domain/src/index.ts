@@ -24,12 +24,10 @@ export {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
-  StoreDegradedError,
   StoreUnavailableError,
 } from './plant-repository.js';
 export {
   InvalidTokenError,
-  type InvalidTokenReason,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from './token-verifier.js';

@@ -12,14 +12,6 @@ export class StoreUnavailableError extends Error {
   readonly code = 'STORE_UNAVAILABLE';
 }
 
-/**
- * The database accepts plants, but some of them get no outcome in time. Only `ready` rejects with this error; `add`
- * waits instead.
- */
-export class StoreDegradedError extends StoreUnavailableError {
-  override readonly name = 'StoreDegradedError';
-}
-
 /** The time limit passed before the outcome was known: the plant may already be stored, or may be stored later. */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
@@ -69,8 +61,7 @@ export interface PlantRepository {
 
   /**
    * Resolves if the database accepts plants now. Otherwise rejects with {@link StoreUnavailableError}, whose message is
-   * written for an operator, or with {@link StoreDegradedError} if some plants get no outcome in time. Settles within 2
-   * seconds, whatever the database does, and writes nothing.
+   * written for an operator. Settles within 2 seconds, whatever the database does, and writes nothing.
    */
   ready(): Promise<void>;
 

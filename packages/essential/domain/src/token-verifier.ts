@@ -1,30 +1,12 @@
 import type { Client } from './client.js';
 
-/** The reason a token is invalid. It is only logged: clients get the same response whatever the reason. */
-export type InvalidTokenReason =
-  | 'malformed'
-  | 'unknown token'
-  | 'unknown key'
-  | 'signature'
-  | 'algorithm'
-  | 'issuer'
-  | 'audience'
-  | 'expired'
-  | 'not yet valid'
-  | 'not an access token'
-  | 'other';
-
-/** The token is malformed, unknown, expired, or not meant for this service. */
+/**
+ * The token is malformed, unknown, expired, or not meant for this service. The message says which: for the log, since
+ * clients get the same response whatever the reason.
+ */
 export class InvalidTokenError extends Error {
-  override readonly name = 'InvalidTokenError';
+  override readonly name: string = 'InvalidTokenError';
   readonly code = 'INVALID_TOKEN';
-  /** `other` unless given. */
-  readonly reason: InvalidTokenReason;
-
-  constructor(message: string, options: ErrorOptions & { reason?: InvalidTokenReason } = {}) {
-    super(message, options);
-    this.reason = options.reason ?? 'other';
-  }
 }
 
 /** The verifier cannot currently tell whether the token is valid. */

@@ -32,5 +32,5 @@ export function bearerToken(request: IncomingMessage): string {
   if (authorization === undefined || (isOne && !BEARER.test(authorization))) {
     throw new HttpError(failures.CREDENTIALS_MISSING);
   }
-  throw new InvalidTokenError('the token is malformed', { reason: 'malformed' });
+  throw new InvalidTokenError('the token is malformed');
 }

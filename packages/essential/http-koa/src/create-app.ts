@@ -1,28 +1,37 @@
 import Router from '@koa/router';
 import type { CreatePlant } from '@plant-store/domain';
-import Koa from 'koa';
-import { authorize, createPlant, ifWanted } from './create-plant.js';
-import { readNewPlant } from './new-plant-body.js';
-import { allow, pathNotFound, respondToFailures } from './respond-to-failures.js';
+import Koa, { type Middleware } from 'koa';
+import { authorize, createPlant } from './create-plant.js';
+import { parseJsonBody, refuseOtherBodies } from './new-plant-body.js';
+import { allowOnly, pathNotFound, respondToFailures } from './respond-to-failures.js';
 
 export interface AppOptions {
   /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
   readonly basePath?: string | undefined;
-  /** The largest body in bytes. 16384 by default. */
+  /** The maximum size of a body in bytes. 16384 by default. */
   readonly bodyLimit?: number;
   /** How long storing a plant may take, in milliseconds. 15000 by default. */
   readonly timeLimitMs?: number;
 }
 
-/** What the application calls: the use case, or what surrounds it. */
+/** What the application calls: the use case, or an object around it. */
 export type CreatesPlants = Pick<CreatePlant, 'authorize'>;
 
-/** Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints"). */
-export function createApp(useCase: CreatesPlants, options: AppOptions = {}): Koa {
+/**
+ * Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints").
+ *
+ * @param around Middleware around all routes, outermost first. None by default.
+ * @param routes Other routes, whose failures have the format of the specification, too. None by default.
+ */
+export function createApp(
+  useCase: CreatesPlants,
+  options: AppOptions = {},
+  around: readonly Middleware[] = [],
+  routes: readonly Middleware[] = [],
+): Koa {
   const app = new Koa();
-  app.use(respondToFailures);
-  app.use(plantRouter(useCase, options).routes());
-  app.use(pathNotFound);
+  const plants = plantRouter(useCase, options).routes();
+  for (const it of [...around, respondToFailures, plants, ...routes, pathNotFound]) app.use(it);
   return app;
 }
 
@@ -33,15 +42,13 @@ export function plantRouter(
 ): Router {
   // It compares paths exactly: `/plants/` and `/Plants` are not `/plants`.
   const router = new Router({ prefix: basePath, strict: true, sensitive: true });
-  // The token is checked before the body is read. The store comes last.
   router.post(
     '/plants',
     authorize(useCase),
-    ifWanted,
-    ...readNewPlant(bodyLimit),
-    ifWanted,
+    refuseOtherBodies(bodyLimit),
+    parseJsonBody(bodyLimit),
     createPlant(timeLimitMs),
   );
-  router.all('/plants', allow('POST'));
+  allowOnly(router, '/plants', 'POST');
   return router;
 }

@@ -1,8 +1,9 @@
-import type { Client, NewPlant, PlantCreator } from '@plant-store/domain';
-import type { Middleware } from 'koa';
+import type { Client, PlantCreator } from '@plant-store/domain';
+import type { Context, Middleware } from 'koa';
 import { bearerToken } from './bearer-token.js';
 import type { CreatesPlants } from './create-app.js';
 import { failures, HttpError } from './failures.js';
+import { exactNewPlant } from './new-plant-body.js';
 
 /** What the steps of a create share, as `ctx.state`. */
 export interface CreateState {
@@ -15,22 +16,25 @@ export interface CreateState {
 /** Refuses clients whose token does not permit creating plants. */
 export function authorize(useCase: CreatesPlants): Middleware {
   return async function authorized(ctx, next) {
+    const state: CreateState = ctx.state;
     const creator = await useCase.authorize(bearerToken(ctx.req));
-    Object.assign(ctx.state, { client: creator.client, creator } satisfies CreateState);
+    state.client = creator.client;
+    state.creator = creator;
+    expectWaitingClient(ctx);
     return next();
   };
 }
 
-/** Ends a request whose client has gone, or to which a host has responded: nobody would learn that the plant is stored. */
-export const ifWanted: Middleware = (ctx, next) => {
-  if (ctx.writable) return next();
-  throw new HttpError(failures.REQUEST_TIMEOUT);
-};
-
-/** Creates the plant of `ctx.request.body` (docs/specification.md, "Create a plant"). */
+/** Creates the plant of the body (docs/specification.md, "Create a plant"). */
 export function createPlant(timeLimitMs: number): Middleware {
-  return async function create(ctx) {
+  return async function created(ctx) {
+    expectWaitingClient(ctx);
     const { creator }: Required<CreateState> = ctx.state;
-    ctx.body = await creator.create(ctx.request.body as NewPlant, timeLimitMs);
+    ctx.body = await creator.create(exactNewPlant(ctx.request), timeLimitMs);
   };
+}
+
+/** Nobody would learn that the plant is stored if the client has gone, or if a host has responded. */
+function expectWaitingClient({ writable }: Context): void {
+  if (!writable) throw new HttpError(failures.REQUEST_TIMEOUT);
 }

@@ -1,5 +1,10 @@
 export { bearerToken } from './bearer-token.js';
-export { type AppOptions, type CreatesPlants, createApp, plantRouter } from './create-app.js';
+export {
+  type AppOptions,
+  type CreatesPlants,
+  createApp,
+  plantRouter,
+} from './create-app.js';
 export type { CreateState } from './create-plant.js';
 export {
   type Failure,
@@ -9,7 +14,7 @@ export {
   HttpError,
 } from './failures.js';
 export {
-  allow,
+  allowOnly,
   type FailureState,
   pathNotFound,
   respondToFailures,

@@ -1,3 +1,5 @@
+import { METHODS } from 'node:http';
+import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { type Failure, type FailureCode, failures, HttpError } from './failures.js';
 
@@ -13,7 +15,9 @@ export const respondToFailures: Middleware = async (ctx, next) => {
     await next();
   } catch (cause) {
     const failure = toFailure(cause);
-    Object.assign(ctx.state, { failure, cause } satisfies FailureState);
+    const state: FailureState = ctx.state;
+    state.failure = failure;
+    state.cause = cause;
     if (failure.ours) {
       ctx.app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
     }
@@ -51,11 +55,13 @@ export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failu
   ctx.body = { error, message };
 }
 
-/** Refuses the methods that a path has no route for. */
-export function allow(methods: string): Middleware {
-  return () => {
-    throw new HttpError({ ...failures.METHOD_NOT_ALLOWED, allow: methods });
-  };
+/** Refuses the other methods of a path. */
+export function allowOnly(router: Router, path: string, ...allowed: string[]): void {
+  const others = METHODS.filter((method) => !allowed.includes(method));
+  const failure = { ...failures.METHOD_NOT_ALLOWED, allow: allowed.join(', ') };
+  router.register(path, others, () => {
+    throw new HttpError(failure);
+  });
 }
 
 /** Refuses what no route has matched. */

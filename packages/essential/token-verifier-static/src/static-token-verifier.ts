@@ -40,9 +40,7 @@ export class StaticTokenVerifier implements TokenVerifier {
   async verify(token: string): Promise<Client> {
     this.#expectOpen();
     const client = this.#clients.get(tokenDigest(token));
-    if (client === undefined) {
-      throw new InvalidTokenError('the token is unknown', { reason: 'unknown token' });
-    }
+    if (client === undefined) throw new InvalidTokenError('the token is unknown');
     return client;
   }
 

@@ -1,15 +1,16 @@
-import { allow, pathNotFound, respondToFailures } from '@plant-store/http-koa';
+import { allowOnly, pathNotFound, respondToFailures } from '@plant-store/http-koa';
 import type KoaApplication from 'koa';
 import type { Middleware } from 'koa';
-import { addHealth } from './health-routes.js';
-import type { HttpObserver } from './http-observer.js';
-import { Koa, newRouter } from './koa.js';
-import { observe } from './observe.js';
-import type { Operations } from './operated-app.js';
+import { addHealth } from './health.js';
+import type { HttpObserver } from './http-event.js';
+import { observed } from './observed.js';
+import { newRouter, type Readiness } from './operation-routes.js';
+import { default as Koa } from './required-koa.cjs';
 
-export interface ManagementDependencies extends Pick<Operations, 'ready'> {
+export interface ManagementDependencies {
+  readonly ready: Readiness;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
-  readonly observer: Pick<HttpObserver, 'failed'>;
+  readonly observer: HttpObserver;
 }
 
 /** Creates the Koa application with health checks and metrics, for operators. Clients must not be able to reach it. */
@@ -18,19 +19,16 @@ export function createManagementApp({
   metrics,
   observer,
 }: ManagementDependencies): KoaApplication {
-  const app = new Koa();
-  // The observer receives the failures.
-  app.silent = true;
-  app.use(observe({ begun() {}, ended() {}, failed: observer.failed }));
-  app.use(respondToFailures);
   const router = newRouter();
   addHealth(router, ready);
   router.get('/metrics', async (ctx) => {
     ctx.set('Content-Type', metrics.contentType);
     ctx.body = await metrics.text();
   });
-  router.all('/metrics', allow('HEAD, GET'));
-  app.use(router.routes() as Middleware);
-  app.use(pathNotFound);
-  return app;
+  allowOnly(router, '/metrics', 'HEAD', 'GET');
+  const app = new Koa();
+  // The observer receives the failures.
+  app.silent = true;
+  app.use(observed(observer)).use(respondToFailures);
+  return app.use(router.routes() as Middleware).use(pathNotFound);
 }

@@ -1,8 +1,9 @@
-import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
+import { StoreUnavailableError } from '@plant-store/domain';
 import { type Clock, withTimeLimit } from './clock.js';
 import { type Finding, meaningOf } from './finding.js';
 import { LostReplies, type WatchedReply } from './lost-replies.js';
 import type { Explanation, PlantDatabase } from './plant-database.js';
+import { StoreDegradedError } from './store-degraded-error.js';
 import type { StoreObserver } from './telemetry.js';
 
 /** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */

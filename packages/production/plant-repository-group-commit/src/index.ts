@@ -13,5 +13,6 @@ export {
   type PlantDatabase,
   type PlantInsert,
 } from './plant-database.js';
+export { StoreDegradedError } from './store-degraded-error.js';
 export type { BatchTracer, StoreEvent, StoreObserver } from './telemetry.js';
 export { Warnings } from './warnings.js';

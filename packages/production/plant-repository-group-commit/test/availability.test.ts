@@ -1,8 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
+import { StoreUnavailableError } from '@plant-store/domain';
 import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { Availability } from '../src/availability.js';
+import { StoreDegradedError } from '../src/store-degraded-error.js';
 import { databaseWith, found } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 

@@ -1,8 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
-import { OutcomeUnknownError, type PlantRepository, StoreDegradedError } from '@plant-store/domain';
+import { OutcomeUnknownError, type PlantRepository } from '@plant-store/domain';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
-import { Warnings } from '@plant-store/plant-repository-group-commit';
+import { StoreDegradedError, Warnings } from '@plant-store/plant-repository-group-commit';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Long, type RunCommandOptions } from 'mongodb';

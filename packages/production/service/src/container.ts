@@ -1,11 +1,13 @@
 import { application, ids as essential } from '@plant-store/app/application';
 import type { TokenVerifier } from '@plant-store/domain';
 import {
+  corsFor,
   createManagementApp,
+  type HttpObserver,
   limited,
-  operatedApp,
+  observed,
+  operationRoutes,
   refuseWith,
-  withCors,
 } from '@plant-store/http-operations';
 import { createServer, type DrainableServer } from '@plant-store/http-server';
 import { type PlantReader, ReadPlants } from '@plant-store/plant-reader';
@@ -69,13 +71,12 @@ const adapters = ({ store, verifier }: Configuration, purpose: Purpose) =>
   new ContainerModule(({ bind }) => {
     bind(ids.store)
       .toResolvedValue(
-        async (observer) =>
-          store.open({ observer: observer.store, tracer: await openBatchTracer(), purpose }),
+        async (observer) => store.open({ observer, tracer: await openBatchTracer(), purpose }),
         [ids.observer],
       )
       .onDeactivation((plants) => plants.close());
     bind(ids.verifier)
-      .toResolvedValue((observer) => verifier.open(observer.tokens), [ids.observer])
+      .toResolvedValue((observer) => verifier.open(observer), [ids.observer])
       .onDeactivation((tokens) => tokens.close());
     bind(ids.plantRepository).toResolvedValue(
       (plants, metrics) => metrics?.counting(plants) ?? plants,
@@ -88,7 +89,7 @@ const adapters = ({ store, verifier }: Configuration, purpose: Purpose) =>
     );
   });
 
-/** The log, metrics, health, and a limit of creates in flight. */
+/** The log, metrics, health, and what surrounds the use case and the application. */
 const operations = (configuration: Configuration, output: LogOutput) =>
   new ContainerModule(({ bind, onActivation }) => {
     bind(ids.metrics).toResolvedValue(async () => {
@@ -98,7 +99,7 @@ const operations = (configuration: Configuration, output: LogOutput) =>
     });
     bind(ids.logger).toResolvedValue(
       (metrics) =>
-        openLog(configuration, output, () => metrics?.count('plant_store_log_lines_lost_total')),
+        openLog(configuration, output, () => metrics?.add('plant_store_log_lines_lost_total')),
       [ids.metrics],
     );
     bind(ids.observer).toResolvedValue(
@@ -111,52 +112,71 @@ const operations = (configuration: Configuration, output: LogOutput) =>
     onActivation(ids.createPlant, (_, createPlant) =>
       limited(createPlant, { maxInFlight: configuration.MAX_IN_FLIGHT }),
     );
+    bind(ids.around).toResolvedValue(
+      async (observer) => {
+        const { CORS_ALLOWED_ORIGINS: origins } = configuration;
+        return [...(origins ? [await corsFor(origins)] : []), observed(observer)];
+      },
+      [ids.observer],
+    );
+    bind(ids.routes).toResolvedValue(
+      (health) => {
+        const options = { ...described(configuration), docs: configuration.DOCS === 'on' };
+        return [operationRoutes(() => health.ready(), options)];
+      },
+      [ids.health],
+    );
   });
 
-/** The servers that the application runs in; they do not listen yet. */
+/** The servers that the applications run in; they do not listen yet. */
 const servers = (configuration: Configuration) =>
   new ContainerModule(({ bind }) => {
     bind(ids.server)
       .toResolvedValue(
-        (app, observer, metrics, health) =>
-          openServer(configuration, app, observer, metrics, health),
-        [ids.app, ids.observer, ids.metrics, ids.health],
+        (app, observer, metrics) => openServer(configuration, app, observer, metrics),
+        [ids.app, ids.observer, ids.metrics],
       )
       .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
     bind(ids.managementServer)
       .toResolvedValue(
-        (health, metrics, { http: observer }) => {
-          if (!metrics) return undefined;
-          metrics.addReadiness(() => health.isReady);
-          const app = createManagementApp({ ready: () => health.ready(), metrics, observer });
-          return createServer(app.callback(), { refuse: refuseWith(observer) });
-        },
+        (health, metrics, observer) => metrics && openManagementServer(health, metrics, observer),
         [ids.health, ids.metrics, ids.observer],
       )
       .onDeactivation((server) => server?.drain(0));
   });
 
-async function openServer(
+function openServer(
   configuration: Configuration,
-  plantStore: Koa,
-  { http: observer }: Observer,
+  app: Koa,
+  observer: Observer,
   metrics: Metrics | undefined,
-  health: Health,
-): Promise<DrainableServer> {
-  const operations = { ready: () => health.ready(), observer };
-  const docs = { ...described(configuration), docs: configuration.DOCS === 'on' };
-  const app = operatedApp(plantStore, operations, docs);
-  const { CORS_ALLOWED_ORIGINS } = configuration;
-  const server = createServer((await withCors(app, CORS_ALLOWED_ORIGINS)).callback(), {
+): DrainableServer {
+  // The observer receives the failures.
+  app.silent = true;
+  const server = createServer(app.callback(), {
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: configuration.MAX_CONNECTIONS,
     refuse: refuseWith(observer),
   });
-  server.on('drop', () => metrics?.count('plant_store_connections_refused_total'));
+  server.on('drop', () => metrics?.add('plant_store_connections_refused_total'));
   // For the log: after a connection was closed, its address is known only if it was read before.
   return server.on('connection', (socket) => socket.remoteAddress);
+}
+
+function openManagementServer(
+  health: Health,
+  metrics: Metrics,
+  observeApi: Observer,
+): DrainableServer {
+  metrics.addReadiness(() => health.isReady);
+  // Requests of operators are not requests of the API: only bugs are reported.
+  const observer: HttpObserver = (event) => {
+    if (event.type === 'request failed') observeApi(event);
+  };
+  const app = createManagementApp({ ready: () => health.ready(), metrics, observer });
+  return createServer(app.callback(), { refuse: refuseWith(observer) });
 }
 
 function isReader(plants: Store): plants is Store & PlantReader {

@@ -1,7 +1,11 @@
-import { type PlantRepository, StoreDegradedError, type TokenVerifier } from '@plant-store/domain';
+import type { PlantRepository, TokenVerifier } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-operations';
+import type { StoreDegradedError } from '@plant-store/plant-repository-group-commit';
 
 const CHECK_INTERVAL_MS = 1000;
+
+/** By its name, since the class would load the code of the batching stores for every store. */
+const DEGRADED: StoreDegradedError['name'] = 'StoreDegradedError';
 
 /**
  * Reports whether the service has started and is not stopping. It has started when the database and the token verifier
@@ -16,8 +20,8 @@ export class Health {
 
   constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
     // A degraded store accepts plants.
-    const unlessDegraded = (error: unknown) => {
-      if (!(error instanceof StoreDegradedError)) throw error;
+    const unlessDegraded = (error: Error) => {
+      if (error.name !== DEGRADED) throw error;
     };
     this.#missing = new Set([() => tokens.ready(), () => plants.ready().catch(unlessDegraded)]);
     const check = () => void this.#check().catch(() => undefined);

@@ -1,6 +1,7 @@
 import { rejects } from 'node:assert/strict';
-import { StoreDegradedError, StoreUnavailableError } from '@plant-store/domain';
+import { StoreUnavailableError } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-operations';
+import { StoreDegradedError } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { reasonNotReady } from '../src/commands/check.js';
 import { Health } from '../src/health.js';

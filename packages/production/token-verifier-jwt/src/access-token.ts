@@ -27,10 +27,11 @@ export function headerOf(token: string, algorithms: readonly string[]): JWSHeade
   const { alg = '', kid, typ, crit } = protectedHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
   if (!algorithms.includes(alg)) {
-    throw new InvalidTokenError('the algorithm is not accepted', { reason: 'algorithm' });
+    throw new InvalidTokenError('the algorithm is not accepted');
   }
-  if (!TYPES.includes(type)) throw notAnAccessToken('the token type is not an access token type');
-  if (crit !== undefined) throw notAnAccessToken('the header contains critical extensions');
+  if (!TYPES.includes(type))
+    throw new InvalidTokenError('the token type is not an access token type');
+  if (crit !== undefined) throw new InvalidTokenError('the header contains critical extensions');
   if (kid !== undefined && typeof kid !== 'string') throw malformed();
   return kid === undefined ? { alg } : { alg, kid };
 }
@@ -45,7 +46,7 @@ export function clientOf(
   }: Pick<JwtTokenVerifierOptions, 'audience' | 'scopes' | 'nameClaim'>,
 ): Client {
   if (!isFor(audience, claims)) {
-    throw new InvalidTokenError('the token is for another audience', { reason: 'audience' });
+    throw new InvalidTokenError('the token is for another audience');
   }
   refuseOtherUses(claims);
   const granted = grantsOf(claims);
@@ -73,9 +74,9 @@ function isFor(audience: string, { aud = [], client_id, azp }: JWTPayload): bool
 function refuseOtherUses(claims: JWTPayload): void {
   const { typ = 'Bearer', token_use: use = 'access', at_hash, c_hash, cnf } = claims;
   if (typ !== 'Bearer' || use !== 'access' || at_hash !== undefined || c_hash !== undefined) {
-    throw notAnAccessToken('the token is not an access token');
+    throw new InvalidTokenError('the token is not an access token');
   }
-  if (cnf !== undefined) throw notAnAccessToken('the token is bound to a key');
+  if (cnf !== undefined) throw new InvalidTokenError('the token is bound to a key');
 }
 
 /** Returns the name of a client, in printable ASCII of limited length, so that it cannot break a log line. */
@@ -106,9 +107,5 @@ function protectedHeader(token: string): ProtectedHeaderParameters {
 }
 
 function malformed(): InvalidTokenError {
-  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
-}
-
-function notAnAccessToken(message: string): InvalidTokenError {
-  return new InvalidTokenError(message, { reason: 'not an access token' });
+  return new InvalidTokenError('the token is malformed');
 }

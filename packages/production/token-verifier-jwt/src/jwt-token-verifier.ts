@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import {
   type Client,
   InvalidTokenError,
-  type InvalidTokenReason,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
@@ -15,12 +14,6 @@ import {
   type JwtTokenVerifierOptions,
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
-
-/** The reason that a token is invalid, by its invalid claim. */
-const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
-  ['iss', 'issuer'],
-  ['nbf', 'not yet valid'],
-]);
 
 /**
  * Accepts signed access tokens (RFC 9068) of one issuer, verified with the keys that it publishes.
@@ -86,10 +79,10 @@ export class JwtTokenVerifier implements TokenVerifier {
         return client;
       }
       if (keys.length > 0 && header.kid !== undefined) {
-        throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
+        throw new InvalidTokenError('the signature does not match');
       }
     }
-    throw new InvalidTokenError("none of the issuer's keys matches", { reason: 'unknown key' });
+    throw new InvalidTokenError("none of the issuer's keys matches");
   }
 
   /** Resolves with `undefined` if the token was not signed with this key. */
@@ -113,14 +106,12 @@ export class JwtTokenVerifier implements TokenVerifier {
 
 /** Without a cause, because jose's errors contain the claims of the token. */
 function invalidToken(error: errors.JOSEError): InvalidTokenError {
-  if (error instanceof errors.JWTExpired) {
-    return new InvalidTokenError('the token has expired', { reason: 'expired' });
-  }
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    const reason = REASONS.get(error.claim) ?? 'malformed';
-    return new InvalidTokenError(`the claim ${error.claim} is invalid`, { reason });
-  }
-  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
+  if (error instanceof errors.JWTExpired) return new InvalidTokenError('the token has expired');
+  return new InvalidTokenError(
+    error instanceof errors.JWTClaimValidationFailed
+      ? `the claim ${error.claim} is invalid`
+      : 'the token is malformed',
+  );
 }
 
 /** A timer that keeps no process alive. */

@@ -118,27 +118,27 @@ const accepted: Readonly<Record<string, Shape>> = {
   },
 };
 
-const refused: Readonly<Record<string, Shape & { readonly reason: string }>> = {
+const refused: Readonly<Record<string, Shape & { readonly message: string }>> = {
   'access token for another app client of Amazon Cognito': {
     audience: CLIENT,
     typ: undefined,
-    reason: 'audience',
+    message: 'the token is for another audience',
     claims: { client_id: 'client-2', token_use: 'access' },
   },
   'ID token of Amazon Cognito': {
     audience: CLIENT,
     typ: undefined,
-    reason: 'not an access token',
+    message: 'the token is not an access token',
     claims: { aud: CLIENT, token_use: 'id' },
   },
   'ID token of a Google user': {
     audience: CLIENT,
-    reason: 'not an access token',
+    message: 'the token is not an access token',
     claims: { azp: CLIENT, aud: CLIENT, at_hash: 'MTIz', email: 'gardener@example.com' },
   },
   'session token of Clerk for another app': {
     audience: 'https://app.example',
-    reason: 'audience',
+    message: 'the token is for another audience',
     claims: { azp: 'https://other.example', sid: 'session' },
   },
 };
@@ -164,9 +164,9 @@ describe('A token as an identity provider issues it', () => {
     });
   }
 
-  for (const [what, { reason, ...shape }] of Object.entries(refused)) {
+  for (const [what, { message, ...shape }] of Object.entries(refused)) {
     it(`is refused: ${what}`, async () => {
-      await rejects(verify(shape), { reason });
+      await rejects(verify(shape), { message });
     });
   }
 });

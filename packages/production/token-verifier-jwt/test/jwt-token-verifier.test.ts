@@ -1,12 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { mocha } from '@plant-store/contract-suite/mocha';
-import {
-  type Client,
-  InvalidTokenError,
-  type InvalidTokenReason,
-  TokenVerifierUnavailableError,
-} from '@plant-store/domain';
+import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
 import { CompactSign, exportSPKI, importJWK, type JWK } from 'jose';
@@ -171,14 +166,14 @@ describe('JwtTokenVerifier', () => {
         const token = await issuer.token({ aud: undefined, ...claims });
         const verifying = issuer.verifier({ audience }).verify(token);
         if (accepted) await verifying;
-        else await rejects(verifying, { reason: 'audience' });
+        else await rejects(verifying, { message: 'the token is for another audience' });
       });
     }
 
     for (const aud of [other, [other], '', [''], null, {}, 7, [[audience]]]) {
       it(`refuses the audience ${JSON.stringify(aud)}, even if our client holds the token`, async () => {
         const token = await issuer.token({ aud, client_id: audience, azp: audience });
-        await rejects(issuer.verifier({ audience }).verify(token), { reason: 'audience' });
+        await rejects(issuer.verifier({ audience }).verify(token), { message: 'the token is for another audience' });
       });
     }
   });
@@ -248,8 +243,8 @@ describe('JwtTokenVerifier', () => {
       await verifier.verify(token);
       await verifier.verify(token);
       issuer.now += 30_000;
-      await rejects(verifier.verify(token), { reason: 'expired' });
-      await rejects(verifier.verify(token), { reason: 'expired' });
+      await rejects(verifier.verify(token), { message: 'the token has expired' });
+      await rejects(verifier.verify(token), { message: 'the token has expired' });
       expect(cached).to.deep.equal([false, true, false, false, false, false]);
     });
 
@@ -285,7 +280,7 @@ describe('JwtTokenVerifier', () => {
       release();
       await verifying;
       issuer.now += 1_000;
-      await rejects(verifier.verify(token), { reason: 'unknown key' });
+      await rejects(verifier.verify(token), { message: "none of the issuer's keys matches" });
     });
 
     it('forgets it when the keys change, but not when they are fetched unchanged', async () => {
@@ -323,64 +318,62 @@ describe('A token is refused', () => {
   startEach((started) => (issuer = started), 'RS256');
 
   /** Resolves when a verifier that has accepted another token refuses this one. */
-  async function refuses(token: string, message?: string, reason?: InvalidTokenReason) {
+  async function refuses(token: string, message?: string) {
     const verifier = issuer.verifier();
     await verifier.verify(await issuer.token());
     const error: unknown = await verifier.verify(token).catch((refusal: unknown) => refusal);
     expect(error).to.be.instanceOf(InvalidTokenError);
     if (message !== undefined) expect(error).to.include({ message });
-    if (reason !== undefined) expect(error).to.include({ reason });
   }
 
-  const MALFORMED = ['the token is malformed', 'malformed'] as const;
-  const ALGORITHM = ['the algorithm is not accepted', 'algorithm'] as const;
-  const TYPE = ['the token type is not an access token type', 'not an access token'] as const;
-  const USE = ['the token is not an access token', 'not an access token'] as const;
-  const BOUND = ['the token is bound to a key', 'not an access token'] as const;
-  const EXPIRED = ['the token has expired', 'expired'] as const;
-  const AUDIENCE = ['the token is for another audience', 'audience'] as const;
+  const MALFORMED = 'the token is malformed';
+  const ALGORITHM = 'the algorithm is not accepted';
+  const TYPE = 'the token type is not an access token type';
+  const USE = 'the token is not an access token';
+  const BOUND = 'the token is bound to a key';
+  const EXPIRED = 'the token has expired';
+  const AUDIENCE = 'the token is for another audience';
   const claim = (name: string) => `the claim ${name} is invalid`;
-  const EARLY = [claim('nbf'), 'not yet valid'] as const;
+  const EARLY = claim('nbf');
 
   /** The claims, the header, and why the token is refused. */
   type Refused = readonly [
     claims: Part | ((seconds: number) => Part),
     header: Part,
-    ...why: readonly [message: string, reason: InvalidTokenReason],
+    message: string,
   ];
   const refused: Readonly<Record<string, Refused>> = {
-    'from another issuer': [{ iss: 'https://issuer.example' }, {}, claim('iss'), 'issuer'],
-    'without an issuer': [{ iss: undefined }, {}, claim('iss'), 'issuer'],
-    'for another audience': [{ aud: 'https://animals.example' }, {}, ...AUDIENCE],
-    'for several other audiences': [{ aud: ['animals', 'plants'] }, {}, ...AUDIENCE],
-    'without an audience': [{ aud: undefined }, {}, ...AUDIENCE],
-    'without an expiry': [{ exp: undefined }, {}, claim('exp'), 'malformed'],
-    'with an expiry that is not a number': [{ exp: '41' }, {}, claim('exp'), 'malformed'],
-    'whose `nbf` is not a number': [{ nbf: '0' }, {}, ...EARLY],
-    'that has expired more than 30 seconds ago': [(now) => ({ exp: now - 30 }), {}, ...EXPIRED],
-    'whose `nbf` is more than 30 seconds ahead': [(now) => ({ nbf: now + 31 }), {}, ...EARLY],
-    'of another type': [{}, { typ: 'logout+jwt' }, ...TYPE],
-    'of a type with parameters': [{}, { typ: 'application/jwt; a=b' }, ...TYPE],
-    'of an empty type': [{}, { typ: '' }, ...TYPE],
-    'of a type that is not a string': [{}, { typ: ['at+jwt'] }, ...TYPE],
-    'that is an ID token of Keycloak': [{ typ: 'ID' }, { typ: 'JWT' }, ...USE],
-    'that is an ID token of Cognito': [{ token_use: 'id' }, { typ: 'JWT' }, ...USE],
-    'that is an ID token with the hash of an access token': [{ at_hash: 'MTIz' }, {}, ...USE],
-    'that is an ID token with the hash of a code': [{ c_hash: 'MTIz' }, {}, ...USE],
-    'that is bound to a key of the client': [{ cnf: { jkt: 'a' } }, {}, ...BOUND],
+    'from another issuer': [{ iss: 'https://issuer.example' }, {}, claim('iss')],
+    'without an issuer': [{ iss: undefined }, {}, claim('iss')],
+    'for another audience': [{ aud: 'https://animals.example' }, {}, AUDIENCE],
+    'for several other audiences': [{ aud: ['animals', 'plants'] }, {}, AUDIENCE],
+    'without an audience': [{ aud: undefined }, {}, AUDIENCE],
+    'without an expiry': [{ exp: undefined }, {}, claim('exp')],
+    'with an expiry that is not a number': [{ exp: '41' }, {}, claim('exp')],
+    'whose `nbf` is not a number': [{ nbf: '0' }, {}, EARLY],
+    'that has expired more than 30 seconds ago': [(now) => ({ exp: now - 30 }), {}, EXPIRED],
+    'whose `nbf` is more than 30 seconds ahead': [(now) => ({ nbf: now + 31 }), {}, EARLY],
+    'of another type': [{}, { typ: 'logout+jwt' }, TYPE],
+    'of a type with parameters': [{}, { typ: 'application/jwt; a=b' }, TYPE],
+    'of an empty type': [{}, { typ: '' }, TYPE],
+    'of a type that is not a string': [{}, { typ: ['at+jwt'] }, TYPE],
+    'that is an ID token of Keycloak': [{ typ: 'ID' }, { typ: 'JWT' }, USE],
+    'that is an ID token of Cognito': [{ token_use: 'id' }, { typ: 'JWT' }, USE],
+    'that is an ID token with the hash of an access token': [{ at_hash: 'MTIz' }, {}, USE],
+    'that is an ID token with the hash of a code': [{ c_hash: 'MTIz' }, {}, USE],
+    'that is bound to a key of the client': [{ cnf: { jkt: 'a' } }, {}, BOUND],
     'with critical extensions, even one that jose supports': [
       {},
       { crit: ['b64'], b64: true },
       'the header contains critical extensions',
-      'not an access token',
     ],
-    'with a key name that is not a string': [{}, { kid: 7 }, ...MALFORMED],
+    'with a key name that is not a string': [{}, { kid: 7 }, MALFORMED],
   };
 
-  for (const [what, [claims, header, ...why]] of Object.entries(refused)) {
+  for (const [what, [claims, header, message]] of Object.entries(refused)) {
     it(what, async () => {
       const changed = typeof claims === 'function' ? claims(issuer.seconds) : claims;
-      await refuses(await issuer.token(changed, header), ...why);
+      await refuses(await issuer.token(changed, header), message);
     });
   }
 
@@ -388,7 +381,7 @@ describe('A token is refused', () => {
     for (const alg of ['none', 'nOnE', '']) {
       const unsigned = `${base64url({ alg, kid: 'first' })}.${base64url(issuer.claims())}`;
       await refuses(`${unsigned}.`);
-      await refuses(`${unsigned}.c2lnbmF0dXJl`, ...ALGORITHM);
+      await refuses(`${unsigned}.c2lnbmF0dXJl`, ALGORITHM);
     }
   });
 
@@ -400,7 +393,7 @@ describe('A token is refused', () => {
     const signed = `${header}.${base64url(issuer.claims())}`;
     for (const secret of [await exportSPKI(publicKey), modulus, '']) {
       const signature = createHmac('sha256', secret).update(signed).digest('base64url');
-      await refuses(`${signed}.${signature}`, ...ALGORITHM);
+      await refuses(`${signed}.${signature}`, ALGORITHM);
     }
   });
 
@@ -409,12 +402,12 @@ describe('A token is refused', () => {
     issuer.keys = [{ ...issuer.key, published }];
     const verifier = issuer.verifier({ algorithms: ['PS256'] });
     const token = await issuer.token({}, { alg: 'RS256' });
-    await rejects(verifier.verify(token), { reason: 'algorithm' });
+    await rejects(verifier.verify(token), { message: ALGORITHM });
   });
 
   it('that names a known key but is signed with another, of any kind', async () => {
     const forged = await issuer.token({}, {}, forgerKey);
-    await refuses(forged, 'the signature does not match', 'signature');
+    await refuses(forged, 'the signature does not match');
     const ofAnotherKind = await issuer.token({}, {}, await issuerKey('first', 'ES256'));
     await refuses(ofAnotherKind, "none of the issuer's keys matches");
   });
@@ -425,16 +418,16 @@ describe('A token is refused', () => {
     it(`whose header or claims are ${what}, even with a valid signature`, async () => {
       const bytes = Buffer.from(content, 'latin1');
       const [, ...rest] = (await issuer.token()).split('.');
-      await refuses([bytes.toString('base64url'), ...rest].join('.'), ...MALFORMED);
+      await refuses([bytes.toString('base64url'), ...rest].join('.'), MALFORMED);
       const signing = new CompactSign(bytes).setProtectedHeader({ alg: 'RS256', kid: 'first' });
-      await refuses(await signing.sign(issuer.key.privateKey), ...MALFORMED);
+      await refuses(await signing.sign(issuer.key.privateKey), MALFORMED);
     });
   }
 
   it('that is encrypted, or not in the format of a signed token', async () => {
     const token = await issuer.token();
     for (const other of [`${token}.a.b`, token.replace('.', '..'), `${token}=`, `${token}+/`]) {
-      await refuses(other, ...MALFORMED);
+      await refuses(other, MALFORMED);
     }
   });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Router from '@koa/router';
-import { allow } from '@plant-store/http-koa';
+import { allowOnly } from '@plant-store/http-koa';
 import type { Middleware } from 'koa';
 import { type DescriptionOptions, openApiDescription } from './openapi-description.js';
 
@@ -41,7 +41,8 @@ export function addDocs(router: Router, options: DescriptionOptions): void {
     ),
   };
   for (const [path, serve] of Object.entries(documents)) {
-    router.get(path, serve).all(path, allow('HEAD, GET'));
+    router.get(path, serve);
+    allowOnly(router, path, 'HEAD', 'GET');
   }
 }
 

@@ -10,13 +10,14 @@ import {
 import { createApp as createPlantStore } from '@plant-store/http-koa';
 import {
   type RoutesDependencies as AppDependencies,
-  type EndedExchange,
+  type EndedRequest,
+  type HttpEvent,
   hostedBody,
   limited,
-  operatedApp,
+  observed,
+  operationRoutes,
   type RoutesOptions,
   refuseWith,
-  type ServiceFailure,
 } from '@plant-store/http-operations';
 import { createServer, type ServerOptions } from '@plant-store/http-server';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
@@ -35,33 +36,36 @@ export const tokenVerifier: TokenVerifier = new StaticTokenVerifier([
   { sha256: tokenDigest('visitor'), label: 'visitor', permissions: [] },
 ]);
 
-/** Creates an operated application, which also runs in hosts without a server of Node.js. */
+/** Creates the application of the service, which also runs in hosts without a server of Node.js. */
 export function createApp(
-  { createPlant, admit, ...operations }: AppDependencies,
+  { createPlant, admit, ready, observer }: AppDependencies,
   options: RoutesOptions = {},
 ) {
-  const limits = { ...options, ...(admit && { admit }) };
-  const plantStore = createPlantStore(limited(createPlant, limits), options);
-  plantStore.middleware.unshift(hostedBody(options.bodyLimit));
-  return operatedApp(plantStore, operations, options);
+  const useCase = limited(createPlant, { ...options, ...(admit && { admit }) });
+  const around = [observed(observer), hostedBody];
+  const app = createPlantStore(useCase, options, around, [operationRoutes(ready, options)]);
+  app.silent = true;
+  return app;
 }
 
 /** The dependencies of an application under test, what they recorded, and the servers to close. */
 export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
-  readonly begun: string[] = [];
-  readonly ended: EndedExchange[] = [];
-  readonly failed: ServiceFailure[] = [];
+  readonly events: HttpEvent[] = [];
   readonly dependencies: AppDependencies = {
     createPlant: new CreatePlant(tokenVerifier, new MemoryPlantRepository(this.plants)),
     ready: async () => {},
-    observer: {
-      begun: () => void this.begun.push('begun'),
-      ended: (exchange) => this.ended.push(exchange),
-      failed: (failure) => this.failed.push(failure),
-    },
+    observer: (event) => void this.events.push(event),
   };
   readonly #closing: (() => unknown)[] = [];
+
+  get ended(): EndedRequest[] {
+    return this.events.filter((it) => it.type === 'request ended');
+  }
+
+  get failed() {
+    return this.events.filter((it) => it.type === 'request failed');
+  }
 
   /** Serves an application with these dependencies and options on a server of `createServer`. */
   async start(changed: Partial<AppDependencies> & RoutesOptions & ServerOptions = {}) {
@@ -216,7 +220,10 @@ export function verifyingLate({ createPlant, observer, ...others }: AppDependenc
   const dependencies: AppDependencies = {
     ...others,
     createPlant: { authorize } as CreatePlant,
-    observer: { ...observer, ended: ended.give },
+    observer(event) {
+      observer(event);
+      if (event.type === 'request ended') ended.give();
+    },
   };
   return { dependencies, waiting: waiting.given, verify: verify.give, ended: ended.given };
 }

@@ -1,8 +1,7 @@
 import type { PlantRepository } from '@plant-store/domain';
-import { type Build, type EndedExchange, failures } from '@plant-store/http-operations';
-import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
-import type { TokenEvent } from '@plant-store/token-verifier-jwt';
+import { type Build, type EndedRequest, failures } from '@plant-store/http-operations';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observer } from './observer.js';
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [
@@ -93,21 +92,52 @@ export class Metrics {
     this.#gauge('plant_store_build_info', help, Object.keys(labels)).set(labels, 1);
   }
 
-  count(name: keyof typeof COUNTERS, labels: Readonly<Record<string, string>> = {}): void {
+  /** Counts what an event says. */
+  count(event: Parameters<Observer>[0]): void {
+    switch (event.type) {
+      case 'request begun':
+        this.#active.inc();
+        break;
+      case 'request ended':
+        this.#requestEnded(event);
+        break;
+      case 'batch written':
+        this.#batchSize.observe(event.plants);
+        this.#batchDuration.observe(event.durationMs / 1000);
+        break;
+      case 'store reachable':
+        this.#storeReachable.set(1);
+        break;
+      case 'store unreachable':
+        this.#storeReachable.set(0);
+        break;
+      case 'plant refused':
+        this.add('plant_store_plants_refused_by_database_total');
+        break;
+      case 'token checked':
+        this.add('plant_store_token_checks_total', { cache: event.cached ? 'hit' : 'miss' });
+        break;
+      case 'issuer reached':
+        this.add('plant_store_key_fetches_total', { result: 'success' });
+        break;
+      case 'issuer not reached':
+        this.add('plant_store_key_fetches_total', { result: 'failure' });
+        break;
+    }
+  }
+
+  /** Adds 1 to a counter. */
+  add(name: keyof typeof COUNTERS, labels: Readonly<Record<string, string>> = {}): void {
     this.#counters.get(name)?.inc(labels);
   }
 
-  requestBegun(): void {
-    this.#active.inc();
-  }
-
-  requestEnded({ method, route, status, error, durationMs, refusal: reason }: EndedExchange): void {
+  #requestEnded({ method, route, status, error, durationMs, refusal: reason }: EndedRequest): void {
     this.#active.dec();
     const labels = { http_request_method: method, http_route: route ?? '' };
     this.#duration.observe({ ...labels, http_response_status_code: status }, durationMs / 1000);
-    if (error === failures.OVERLOADED.error) this.count('plant_store_requests_refused_total');
-    if (reason !== undefined) this.count('plant_store_tokens_refused_total', { reason });
-    if (error === failures.INTERNAL.error) this.count('plant_store_bugs_total');
+    if (error === failures.OVERLOADED.error) this.add('plant_store_requests_refused_total');
+    if (reason !== undefined) this.add('plant_store_tokens_refused_total', { reason });
+    if (error === failures.INTERNAL.error) this.add('plant_store_bugs_total');
   }
 
   /** Wraps the repository so that `add` counts the outcome of each plant, even if no client is waiting for it. */
@@ -116,36 +146,17 @@ export class Metrics {
       add: async (plant, timeLimitMs) => {
         try {
           await plants.add(plant, timeLimitMs);
-          this.count('plant_store_plants_total', { outcome: 'stored' });
+          this.add('plant_store_plants_total', { outcome: 'stored' });
         } catch (error) {
           const code = error instanceof Error && 'code' in error ? `${error.code}` : '';
           const outcome = OUTCOMES.get(code);
-          if (outcome !== undefined) this.count('plant_store_plants_total', { outcome });
+          if (outcome !== undefined) this.add('plant_store_plants_total', { outcome });
           throw error;
         }
       },
       ready: () => plants.ready(),
       close: () => plants.close(),
     };
-  }
-
-  storeEvent(event: StoreEvent): void {
-    if (event.type === 'batch written') {
-      this.#batchSize.observe(event.plants);
-      this.#batchDuration.observe(event.durationMs / 1000);
-    }
-    if (event.type === 'store reachable') this.#storeReachable.set(1);
-    if (event.type === 'store unreachable') this.#storeReachable.set(0);
-    if (event.type === 'plant refused') this.count('plant_store_plants_refused_by_database_total');
-  }
-
-  tokenEvent(event: TokenEvent): void {
-    if (event.type === 'token checked') {
-      this.count('plant_store_token_checks_total', { cache: event.cached ? 'hit' : 'miss' });
-    } else {
-      const result = event.type === 'issuer reached' ? 'success' : 'failure';
-      this.count('plant_store_key_fetches_total', { result });
-    }
   }
 
   /** Adds a metric with the readiness of the service, which is determined at each scrape. */

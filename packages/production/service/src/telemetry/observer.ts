@@ -5,9 +5,9 @@ import {
   StoreUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-operations';
-import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
-import type { TokenObserver } from '@plant-store/token-verifier-jwt';
+import { type EndedRequest, failures, type HttpEvent } from '@plant-store/http-operations';
+import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
+import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import proxyAddress from 'proxy-addr';
 import { messagesOf, sentenceOf } from '../messages/wording.js';
 import type { Log } from './logger.js';
@@ -30,51 +30,50 @@ export interface ObserverOptions {
   readonly TRUSTED_PROXIES?: Proxies | undefined;
 }
 
-export interface Observer {
-  readonly http: HttpObserver;
-  readonly store: StoreObserver;
-  readonly tokens: TokenObserver;
-}
+/** Receives what happens to requests, plants and tokens. */
+export type Observer = (event: HttpEvent | StoreEvent | TokenEvent) => void;
 
-/** Returns observers that log what operators need to know, and count everything. */
+/** Returns an observer that logs what operators need to know, and counts everything. */
 export function observe(
   logger: Log,
   metrics: Metrics | undefined,
   { store, verifier, TRUSTED_PROXIES: proxies = () => false }: ObserverOptions,
 ): Observer {
-  return {
-    http: {
-      begun: () => metrics?.requestBegun(),
-      ended(exchange) {
-        metrics?.requestEnded(exchange);
-        const level = isRefused(exchange) ? 'info' : 'debug';
-        if (!logger.isLevelEnabled(level)) return;
-        const { request, ...fields } = exchange;
+  return (event) => {
+    metrics?.count(event);
+    switch (event.type) {
+      case 'request ended': {
+        const level = isRefused(event) ? 'info' : 'debug';
+        if (!logger.isLevelEnabled(level)) break;
+        const { type, request, ...fields } = event;
         logger[level]({ ...fields, address: addressOf(request, proxies) }, 'responded');
-      },
-      failed({ requestId, error, cause }) {
-        logger.error({ requestId, error, ...describe(cause) }, 'a request failed');
-      },
-    },
-    store(event) {
-      metrics?.storeEvent(event);
-      const { variables } = store;
-      if (event.type === 'store reachable' && variables !== undefined) {
-        logger.info(`${variables}: the database is reachable`);
+        break;
       }
-      if (event.type === 'store unreachable') logger.warn(sentenceOf(event.error, variables));
-      if (event.type === 'store warning') logger.warn({ command: event.command }, event.message);
-      if (event.type === 'plant refused') {
+      case 'request failed': {
+        const { type, cause, ...fields } = event;
+        logger.error({ ...fields, ...describe(cause) }, 'a request failed');
+        break;
+      }
+      case 'store reachable': {
+        const { variables } = store;
+        if (variables !== undefined) logger.info(`${variables}: the database is reachable`);
+        break;
+      }
+      case 'store unreachable':
+        logger.warn(sentenceOf(event.error, store.variables));
+        break;
+      case 'store warning':
+        logger.warn({ command: event.command }, event.message);
+        break;
+      case 'plant refused': {
         const { code, reason } = event;
         logger.error({ code, reason }, 'the database refused a plant');
+        break;
       }
-    },
-    tokens(event) {
-      metrics?.tokenEvent(event);
-      if (event.type === 'issuer not reached') {
+      case 'issuer not reached':
         logger.warn(sentenceOf(event.error, verifier.variables));
-      }
-    },
+        break;
+    }
   };
 }
 
@@ -89,7 +88,7 @@ function withoutPort(address = ''): string {
   return address.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
 }
 
-/** The errors that `failed` receives as well: they are logged on a line of their own, with their cause. */
+/** The errors that are logged on a line of their own as well, with their cause. */
 const OURS = new Set(
   Object.values(failures)
     .filter((it) => it.ours)
@@ -97,7 +96,7 @@ const OURS = new Set(
 );
 
 /** Whether the client or its load is the reason for the response. */
-function isRefused({ error }: EndedExchange): boolean {
+function isRefused({ error }: EndedRequest): boolean {
   return error !== undefined && !OURS.has(error);
 }
 

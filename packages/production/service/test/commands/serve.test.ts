@@ -351,8 +351,12 @@ describe('The tokens of the service', () => {
     for (const [token, status, outcome] of [
       [good, 200, { client: 'nursery' }],
       [good, 200, { client: 'nursery' }],
-      [signature, 401, { refusal: 'signature' }],
-      [permission, 403, { client: 'nursery', refusal: 'permission' }],
+      [signature, 401, { refusal: 'the signature does not match' }],
+      [
+        permission,
+        403,
+        { client: 'nursery', refusal: 'the token lacks the permission to create plants' },
+      ],
     ] as const) {
       const response = await create(token);
       expect(response.status).to.equal(status);
@@ -361,7 +365,7 @@ describe('The tokens of the service', () => {
     expect(await metricsOf(service)).to.include.members([
       'plant_store_key_fetches_total{result="success"} 1',
       'plant_store_token_checks_total{cache="hit"} 1',
-      'plant_store_tokens_refused_total{reason="signature"} 1',
+      'plant_store_tokens_refused_total{reason="the signature does not match"} 1',
     ]);
     const found = (await responded()).map(({ client, refusal, requestId }) => ({
       ...(client && { client }),

@@ -31,7 +31,7 @@ const caused = (message: string, cause?: unknown) => new Error(message, { cause 
 
 describe('The log line of a failed request', () => {
   const entriesOf = (cause: Error) =>
-    logOf(({ http }) => http.failed({ requestId: 'a', error: 5030, cause }));
+    logOf((observer) => observer({ type: 'request failed', requestId: 'a', error: 5030, cause }));
   const fields = { level: 'error', requestId: 'a', error: 5030, msg: 'a request failed' };
 
   it('shows the reason of an outage without a stack', async () => {
@@ -58,8 +58,10 @@ describe('The log line of a response', () => {
       for (const error of errors) {
         const fields = { ...response, route: '/plants', status: 400, error };
         const request = new IncomingMessage(new Socket());
-        const exchange = { ...fields, refusal: undefined, parserError: undefined, request };
-        const entries = await logOf(({ http }) => http.ended(exchange));
+        const none = { refusal: undefined, parserError: undefined };
+        const entries = await logOf((observer) =>
+          observer({ type: 'request ended', ...fields, ...none, request }),
+        );
         const expected = { ...fields, level, msg: 'responded' };
         expect(entries).to.deep.equal([JSON.parse(JSON.stringify(expected))]);
       }
@@ -102,10 +104,21 @@ describe('The log line of a response', () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
       const request = new IncomingMessage(socket);
       request.headers['x-forwarded-for'] = forwarded;
-      const refused = { route: '/plants', status: 401, error: 4011, refusal: 'expired' } as const;
+      const refused = {
+        route: '/plants',
+        status: 401,
+        error: 4011,
+        refusal: 'the token has expired',
+      } as const;
       const options = { ...NONE, TRUSTED_PROXIES: proxies && proxyAddress.compile(proxies) };
-      const use = ({ http }: Observer) =>
-        http.ended({ ...response, ...refused, parserError: undefined, request });
+      const use = (observer: Observer) =>
+        observer({
+          type: 'request ended',
+          ...response,
+          ...refused,
+          parserError: undefined,
+          request,
+        });
       expect(await logOf(use, options)).to.deep.equal([
         { ...response, ...refused, address, level: 'info', msg: 'responded' },
       ]);
@@ -117,14 +130,14 @@ describe('The log line of an event', () => {
   it('begins with the variables to check, and shows the cause but no plant', async () => {
     const lost = new StoreUnavailableError('a, b is not reachable', { cause: caused('by b') });
     const noKeys = new TokenVerifierUnavailableError('out of reach', { cause: caused('why') });
-    const use = ({ store, tokens }: Observer) => {
-      store({ type: 'store unreachable', error: lost });
-      store({ type: 'store reachable' });
-      store({ type: 'batch written', plants: 7, durationMs: 250 });
-      store({ type: 'store warning', message: 'no permission', command: 'db.grant()' });
-      store({ type: 'plant refused', id: 1n, code: 121, reason: 'the validator' });
-      tokens({ type: 'issuer reached' });
-      tokens({ type: 'issuer not reached', error: noKeys });
+    const use = (observer: Observer) => {
+      observer({ type: 'store unreachable', error: lost });
+      observer({ type: 'store reachable' });
+      observer({ type: 'batch written', plants: 7, durationMs: 250 });
+      observer({ type: 'store warning', message: 'no permission', command: 'db.grant()' });
+      observer({ type: 'plant refused', id: 1n, code: 121, reason: 'the validator' });
+      observer({ type: 'issuer reached' });
+      observer({ type: 'issuer not reached', error: noKeys });
     };
     const options = { store: { variables: 'MONGODB_URI' }, verifier: { variables: 'JWKS_URL' } };
     expect(await logOf(use, options)).to.deep.equal([
@@ -137,7 +150,7 @@ describe('The log line of an event', () => {
   });
 
   it('is omitted for a store that has no variables', async () => {
-    const entries = await logOf(({ store }) => store({ type: 'store reachable' }));
+    const entries = await logOf((observer) => observer({ type: 'store reachable' }));
     expect(entries).to.deep.equal([]);
   });
 });

@@ -42,8 +42,9 @@ describe('The metrics', () => {
   });
 
   function exchange(status: number, error?: number, durationMs = 0): void {
-    observer.http.begun();
-    observer.http.ended({
+    observer({ type: 'request begun' });
+    observer({
+      type: 'request ended',
       method: 'POST',
       route: '/plants',
       status,
@@ -91,7 +92,7 @@ describe('The metrics', () => {
       'plant_store_bugs_total 1',
     ]);
     expect(await metrics.text()).not.to.match(/^plant_store_tokens_refused_total\{/m);
-    observer.http.begun();
+    observer({ type: 'request begun' });
     expect(await lines()).to.include('http_server_active_requests 1');
   });
 
@@ -118,12 +119,12 @@ describe('The metrics', () => {
   });
 
   it('count the events of the store, of tokens, and of the keys', async () => {
-    observer.store({ type: 'batch written', plants: 7, durationMs: 250 });
-    observer.store({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
-    for (const cached of [true, false]) observer.tokens({ type: 'token checked', cached });
-    observer.tokens({ type: 'issuer reached' });
+    observer({ type: 'batch written', plants: 7, durationMs: 250 });
+    observer({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
+    for (const cached of [true, false]) observer({ type: 'token checked', cached });
+    observer({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');
-    observer.tokens({ type: 'issuer not reached', error });
+    observer({ type: 'issuer not reached', error });
     expect(await lines()).to.include.members([
       'plant_store_batch_size_sum 7',
       'plant_store_batch_duration_seconds_sum 0.25',

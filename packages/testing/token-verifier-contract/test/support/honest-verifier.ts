@@ -52,8 +52,7 @@ function honestVerifier(issuer: SimulatedIssuer) {
     if (response) return response;
     const token = await verifier.take(given);
     expectOpen();
-    if (!/^[\w.~+/-]{8,}=*$/.test(token))
-      throw new InvalidTokenError('malformed', { reason: 'malformed' });
+    if (!/^[\w.~+/-]{8,}=*$/.test(token)) throw new InvalidTokenError('malformed');
     const client = await issuer.clientOf(token);
     if (client === undefined) throw new InvalidTokenError(UNKNOWN);
     past.accepted.set(given, client);

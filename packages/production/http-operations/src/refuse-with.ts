@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Failure, toFailure as ofCreate } from '@plant-store/http-koa';
 import { countedMethod, requestIdOf } from './headers.js';
-import { type HttpObserver, parserErrorOf } from './http-observer.js';
+import { type HttpObserver, parserErrorOf } from './http-event.js';
 import { failures } from './operation-failures.js';
 
 /** The response to a request that does not reach Koa. */
@@ -14,14 +14,15 @@ export interface Refusal {
 
 /** Returns the option `refuse` for `@plant-store/http-server`: the usual format of a failure, reported to the observer. */
 export function refuseWith(
-  observer?: HttpObserver,
+  observer: HttpObserver = () => undefined,
 ): (cause: unknown, request: IncomingMessage) => Refusal {
   return (cause, request) => {
     const requestId = requestIdOf(request);
     const { status, error, message, ours } = toFailure(cause);
-    observer?.begun();
-    if (ours) observer?.failed({ requestId, error, cause });
-    observer?.ended({
+    observer({ type: 'request begun' });
+    if (ours) observer({ type: 'request failed', requestId, error, cause });
+    observer({
+      type: 'request ended',
       method: countedMethod(request.method),
       route: undefined,
       status,

@@ -1,8 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError, PermissionDeniedError } from '@plant-store/domain';
 
-/** A request and its response, or the end of its connection. Only `requestId` and `request` contain text that a client chose. */
-export interface EndedExchange {
+/** What happens to a request, for logs and metrics. Only `requestId` and `request` contain text that a client chose. */
+export type HttpEvent =
+  | { readonly type: 'request begun' }
+  | EndedRequest
+  | {
+      /** The service itself is at fault. Reported before the end of the request. */
+      readonly type: 'request failed';
+      readonly requestId: string;
+      /** The error number of the response. */
+      readonly error: number;
+      readonly cause: unknown;
+    };
+
+/** Reported once for each request, when its response is ready: a host can still change it, and the client may be gone. */
+export interface EndedRequest {
+  readonly type: 'request ended';
   /** The method, or `_OTHER` if HTTP does not define it or it could not be read. */
   readonly method: string;
   /** The path of the matched route; `undefined` when there is none. */
@@ -16,21 +30,21 @@ export interface EndedExchange {
   readonly requestId: string;
   /** The name of the client; `undefined` unless its token was verified. */
   readonly client: string | undefined;
-  /** Why the token was refused, for the log only; `undefined` if it was not. */
-  readonly refusal: AccessRefusal | undefined;
+  /** Why the token was refused, for the log and metrics only; `undefined` if it was not. */
+  readonly refusal: string | undefined;
   /** Node.js's code for an error of its parser, such as `HPE_INVALID_METHOD`, for the log only; `undefined` without one. */
   readonly parserError: string | undefined;
   /** The request, for example for the address of the client. If Node.js could not read its headers, it has none. */
   readonly request: IncomingMessage;
 }
 
-/** Why a client is refused: its token is invalid, or does not permit the operation. */
-export type AccessRefusal = InvalidTokenError['reason'] | 'permission';
+/** Receives each event as it happens. It must return quickly and must not throw. */
+export type HttpObserver = (event: HttpEvent) => void;
 
 /** Returns why an error refuses a client; `undefined` if it does not. */
-export function accessRefusalOf(cause: unknown): AccessRefusal | undefined {
-  if (cause instanceof InvalidTokenError) return cause.reason;
-  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
+export function refusalOf(cause: unknown): string | undefined {
+  const refuses = cause instanceof InvalidTokenError || cause instanceof PermissionDeniedError;
+  return refuses ? cause.message : undefined;
 }
 
 /** Returns the name of the client that lacks a permission; `undefined` if another error refuses it. */
@@ -43,24 +57,4 @@ export function parserErrorOf(error: unknown): string | undefined {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
   return code.startsWith('HPE_') ? code : undefined;
-}
-
-/** A failure caused by the service itself. */
-export interface ServiceFailure {
-  readonly requestId: string;
-  /** The error number of the response. */
-  readonly error: number;
-  readonly cause: unknown;
-}
-
-/** Receives what happens to requests, for logs and metrics. It must not throw. */
-export interface HttpObserver {
-  begun(): void;
-  /**
-   * Called once for each request, when its response is ready; the client may receive it later, or never. With
-   * `plantStoreRoutes`, the host can still change it.
-   */
-  ended(exchange: EndedExchange): void;
-  /** Called once for each failure caused by the service itself. */
-  failed(failure: ServiceFailure): void;
 }

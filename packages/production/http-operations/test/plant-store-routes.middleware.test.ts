@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import type { NewPlant } from '@plant-store/domain';
 import {
   type RoutesDependencies as AppDependencies,
+  type HttpObserver,
   plantStoreRoutes,
 } from '@plant-store/http-operations';
 import { expect } from 'chai';
@@ -95,10 +96,10 @@ describe("A host's middleware", () => {
 
       it(`with ${how} while the body arrives prevents the write`, async () => {
         const [reading, ended] = [signal(), signal()];
-        const { observer } = embedding.dependencies;
+        const observer: HttpObserver = (event) => event.type === 'request ended' && ended.give();
         const url = await served(
           [...before, timeLimit(reading.given)],
-          { admit: reading.give, observer: { ...observer, ended: ended.give } },
+          { admit: reading.give, observer },
           'serveOnNode',
         );
         const headers = { ...AUTHORIZED, 'content-length': MONSTERA.length };

@@ -1,11 +1,11 @@
 import type Router from '@koa/router';
-import { allow, failures, respondWith, toFailure } from '@plant-store/http-koa';
+import { allowOnly, failures, respondWith, toFailure } from '@plant-store/http-koa';
 import type { Middleware } from 'koa';
 
 /** Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
 export function addHealth(router: Router, check: () => Promise<void>): void {
-  router.get('/livez', live).all('/livez', allow('HEAD, GET'));
-  router.get('/readyz', ready(check)).all('/readyz', allow('HEAD, GET'));
+  router.get('/livez', live).get('/readyz', ready(check));
+  for (const path of ['/livez', '/readyz']) allowOnly(router, path, 'HEAD', 'GET');
 }
 
 const live: Middleware = (ctx) => {

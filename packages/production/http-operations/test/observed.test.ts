@@ -30,6 +30,7 @@ import {
   useEmbedding,
 } from './support/embedding.js';
 
+const LACKS_PERMISSION = 'the token lacks the permission to create plants';
 const gardener: Client = { name: 'test', permissions: new Set(['create plants']) };
 
 describe('The application', () => {
@@ -67,7 +68,7 @@ describe('The application', () => {
     expect(await refused.json()).to.deep.equal(expected);
     expect(asked).to.deep.equal(['test', 'test']);
     expect([embedding.plants.size, embedding.failed.length]).to.deep.equal([1, 0]);
-    expect(embedding.ended.at(-1)).to.include({ client: 'test', error: 4290 });
+    expect(embedding.ended.at(-1)).to.include({ error: 4290 });
   });
 
   it('reports every request exactly once with its request id, even an unparsable one', async () => {
@@ -80,22 +81,27 @@ describe('The application', () => {
     await fetch(`${url}/plants`, { method: 'PUT', headers: { 'x-request-id': 'e' } });
     const client = connect(Number(new URL(url).port), '127.0.0.1').end('GARBAGE\r\n\r\n');
     const [, madeId] = /^X-Request-Id: (.*)\r$/m.exec((await client.toArray()).join('')) ?? [];
-    const fine = { error: undefined, refusal: undefined, parserError: undefined };
+    const fine = {
+      type: 'request ended',
+      error: undefined,
+      refusal: undefined,
+      parserError: undefined,
+    };
     const post = { ...fine, method: 'POST', route: '/plants' };
     const other = { ...fine, method: '_OTHER', route: undefined, client: undefined };
     const durations = embedding.ended.map(({ durationMs }) => durationMs);
     const ids = embedding.ended.map(({ requestId }) => requestId);
     expect(embedding.ended.map(({ durationMs, requestId, request, ...it }) => it)).to.deep.equal([
       { ...post, status: 200, client: 'test' },
-      { ...post, status: 401, client: undefined, error: 4011, refusal: 'unknown token' },
-      { ...post, status: 403, client: 'visitor', error: 4030, refusal: 'permission' },
+      { ...post, status: 401, client: undefined, error: 4011, refusal: 'the token is unknown' },
+      { ...post, status: 403, client: 'visitor', error: 4030, refusal: LACKS_PERMISSION },
       { ...other, status: 404, error: 4040 },
       { ...other, method: 'PUT', route: '/plants', status: 405, error: 4050 },
       { ...other, status: 400, error: 4000, parserError: 'HPE_INVALID_METHOD' },
     ]);
     expect(ids).to.deep.equal(['a', 'b', 'c', 'd', 'e', madeId]);
     expect(Math.max(...durations)).to.be.within(0, performance.now() - begun);
-    expect(embedding.begun).to.have.length(6);
+    expect(embedding.events.filter((it) => it.type === 'request begun')).to.have.length(6);
   });
 
   const secret = 'secret address';
@@ -119,7 +125,7 @@ describe('The application', () => {
       const { message, ...rest } = (await response.json()) as { message: string };
       expect(rest).to.deep.equal({ error });
       expect(message).not.to.include('secret');
-      const reported = [{ requestId: 'request-7', error, cause }];
+      const reported = [{ type: 'request failed', requestId: 'request-7', error, cause }];
       expect(embedding.failed).to.deep.equal(status < 500 ? [] : reported);
       expect(embedding.plants.size).to.equal(0);
     });
@@ -211,11 +217,10 @@ describe('The application', () => {
   });
 
   it('fails one request, not the process, when an observer throws', async () => {
-    const begun = () => {
+    const observer = () => {
       throw new TypeError('a bug');
     };
-    const { app, url } = await start({ observer: { ...embedding.dependencies.observer, begun } });
-    app.silent = true;
+    const { url } = await start({ observer });
     for (const path of ['/livez', '/livez']) {
       expect((await fetch(url + path)).status).to.equal(500);
     }

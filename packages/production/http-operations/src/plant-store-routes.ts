@@ -1,0 +1,50 @@
+import {
+  type AppOptions,
+  type CreatesPlants,
+  plantRouter,
+  respondToFailures,
+} from '@plant-store/http-koa';
+import type { Middleware } from 'koa';
+import { addDocs } from './docs/serve-docs.js';
+import { addHealth } from './health.js';
+import { hostedBody } from './hosted-body.js';
+import type { HttpObserver } from './http-event.js';
+import { type Limits, limited } from './limited.js';
+import { observed } from './observed.js';
+import { newRouter, type OperationsOptions, type Readiness } from './operation-routes.js';
+import { plainPath, positiveInteger } from './options.js';
+
+export interface RoutesDependencies extends Pick<Limits, 'admit'> {
+  readonly createPlant: CreatesPlants;
+  readonly ready: Readiness;
+  readonly observer: HttpObserver;
+}
+
+export interface RoutesOptions extends OperationsOptions, AppOptions, Pick<Limits, 'maxInFlight'> {}
+
+/**
+ * Creates a middleware with all routes, for your own Koa application or router. It passes on requests to other paths.
+ * Failures of the service are emitted as `error` on your application.
+ */
+export function plantStoreRoutes(
+  { createPlant, admit, ready, observer }: RoutesDependencies,
+  options: RoutesOptions = {},
+): Middleware {
+  expectValid(options);
+  const router = newRouter();
+  router.use(observed(observer), respondToFailures);
+  addHealth(router, ready);
+  if (options.docs !== false) addDocs(router, options);
+  const limits = { ...options, ...(admit && { admit }) };
+  const plants = plantRouter(limited(createPlant, limits), options).routes();
+  router.use(hostedBody, plants as Middleware);
+  return router.routes() as Middleware;
+}
+
+/** @throws {TypeError | RangeError} if an option is invalid. */
+function expectValid({ basePath = '', ...limits }: RoutesOptions): void {
+  plainPath('basePath', basePath);
+  for (const name of ['bodyLimit', 'maxInFlight', 'timeLimitMs'] as const) {
+    positiveInteger(name, limits[name] ?? 1);
+  }
+}
