@@ -173,7 +173,9 @@ describe('JwtTokenVerifier', () => {
     for (const aud of [other, [other], '', [''], null, {}, 7, [[audience]]]) {
       it(`refuses the audience ${JSON.stringify(aud)}, even if our client holds the token`, async () => {
         const token = await issuer.token({ aud, client_id: audience, azp: audience });
-        await rejects(issuer.verifier({ audience }).verify(token), { message: 'the token is for another audience' });
+        await rejects(issuer.verifier({ audience }).verify(token), {
+          message: 'the token is for another audience',
+        });
       });
     }
   });
