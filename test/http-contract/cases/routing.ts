@@ -44,6 +44,7 @@ describe('Paths and methods', () => {
       'http:///plants',
       'http://[::1/plants',
       'http://xn--a/plants',
+      'http://user@a.example/plants',
       'ftp://a.example/plants',
     ].map((target) =>
       creating(`POST ${target} does not create`, { target }, { ...NOT_FOUND, error: [4000, 4040] }),

@@ -1,4 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { RequestError } from './request-error.js';
 
 /** Smaller chunks are joined, because a stream keeps several objects for each, even for a single byte. */
@@ -11,6 +12,13 @@ export class ArrivingRequest extends IncomingMessage {
   #owing: ServerResponse | undefined;
   #joined: Buffer | undefined;
   #joinedLength = 0;
+
+  constructor(socket: Socket) {
+    super(socket);
+    // Express replaces the prototype of each request.
+    const { continueThrough, push, read, _destroy } = this;
+    Object.assign(this, { continueThrough, push, read, _destroy });
+  }
 
   /** Sends `100 Continue` once the body is read, unless the response has begun: then the client need not send it. */
   continueThrough(response: ServerResponse): void {

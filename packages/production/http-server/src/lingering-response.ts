@@ -13,6 +13,13 @@ const LINGER_BYTES = 65_536;
 export class LingeringResponse extends ServerResponse<ArrivingRequest> {
   #closes = false;
 
+  constructor(request: ArrivingRequest) {
+    super(request);
+    // Express replaces the prototype of each response.
+    const { closeConnection, writeHead, end } = this;
+    Object.assign(this, { closeConnection, writeHead, end });
+  }
+
   /**
    * Closes the connection after this response, which says so, and before the requests that wait for it. Has no effect once
    * its headers are sent: `Connection.closeIfIdle` closes these connections when the server stops.
@@ -50,7 +57,12 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
     req.on('data', () => {
       if (socket.bytesRead >= enough) req.pause();
     });
-    req.once('end', end).resume();
-    setTimeout(end, LINGER_MS).unref();
+    const endOnce = () => {
+      clearTimeout(limit);
+      req.off('end', endOnce);
+      end();
+    };
+    const limit = setTimeout(endOnce, LINGER_MS).unref();
+    req.once('end', endOnce).resume();
   }
 }

@@ -16,10 +16,11 @@ export function plainRefusal(cause: unknown): Refusal {
   return { status, headers: ['Content-Type', 'text/plain; charset=utf-8'], body: `${message}\n` };
 }
 
-/** Sends a refusal, unless the connection has been closed. */
+/** Sends a refusal. A response that has begun is broken off instead, and one that has ended stays. */
 export function sendRefusal(response: ServerResponse, refusal: Refusal): void {
-  if (response.destroyed) return;
-  response.writeHead(refusal.status, withLength(refusal)).end(refusal.body);
+  if (!response.headersSent)
+    response.writeHead(refusal.status, withLength(refusal)).end(refusal.body);
+  else if (!response.writableEnded) response.destroy();
 }
 
 /** Returns the text of the last response of a connection, to a request for which Node.js has created no `ServerResponse`. */

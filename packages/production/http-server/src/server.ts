@@ -5,6 +5,7 @@ import {
   type Server,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { inspect } from 'node:util';
 import { ArrivingRequest } from './arriving-request.js';
 import { Connection, WaitingWeight } from './connection.js';
 import { drain } from './drain.js';
@@ -25,8 +26,9 @@ export interface ServerOptions {
   /** The maximum number of open connections. The server closes any further one and emits `drop`. 10000 by default. */
   readonly maxConnections?: number;
   /**
-   * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws synchronously, and
-   * reports it. If the headers could not be read, only the socket of the request is known. By default, a text.
+   * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws or rejects, and
+   * reports it. If the headers could not be read, only the socket of the request is known. By default, a text. If it throws
+   * itself, the connection is closed, and Node.js emits a warning.
    */
   readonly refuse?: (cause: unknown, request: IncomingMessage) => Refusal;
 }
@@ -45,8 +47,7 @@ const CHECK_INTERVAL_MS = 500;
 
 /**
  * Creates an HTTP server, not yet listening. It refuses what breaks HTTP/1.1 or a limit before the handler, and runs the
- * requests of a connection one after the other. It does not accept upgrades: for WebSockets, use a
- * plain `http.createServer`.
+ * requests of a connection one after the other. Without a listener of `upgrade`, it does not accept upgrades.
  *
  * @param handle Serves the requests that are not refused: for example, `app.callback()` of Koa.
  * @throws {RangeError} when a limit is not a whole number above 0.
@@ -94,12 +95,15 @@ export function createServer(
     try {
       checkHttp(request);
       if (expectsContinue(request)) request.continueThrough(response);
-      handle(request, response);
+      await handle(request, response);
     } catch (cause) {
       response.closeConnection();
       sendRefusal(response, refuse(cause, request));
     }
   }
+
+  const onRequest = (request: ArrivingRequest, response: LingeringResponse) =>
+    void serve(request, response).catch((bug) => closeAfterBug(request.socket, bug));
 
   server
     .on('connection', (socket) => {
@@ -107,14 +111,15 @@ export function createServer(
       connections.set(socket, new Connection(socket, shared));
       socket.once('close', () => connections.delete(socket));
     })
-    .on('request', serve)
-    .on('checkContinue', serve)
-    .on('checkExpectation', serve)
+    .on('request', onRequest)
+    .on('checkContinue', onRequest)
+    .on('checkExpectation', onRequest)
     .on('clientError', (error, socket) => {
       // Node.js passes only the socket, so this request has nothing else.
       const request = new ArrivingRequest(socket as Socket);
       const refused = (failure: RequestError) => textOf(refuse(failure, request));
-      void connections.get(request.socket)?.fail(error, refused);
+      const failing = connections.get(request.socket)?.fail(error, refused);
+      failing?.catch((bug) => closeAfterBug(request.socket, bug));
     });
   return Object.assign(server, {
     drain(timeLimitMs: number): Promise<void> {
@@ -122,6 +127,12 @@ export function createServer(
       return drain(server, connections, turn, timeLimitMs);
     },
   });
+}
+
+/** Closes a connection because `refuse` has thrown, or has returned what is not a response. */
+function closeAfterBug(socket: Socket, bug: unknown): void {
+  socket.destroy();
+  process.emitWarning(`a connection was closed, because \`refuse\` failed: ${inspect(bug)}`);
 }
 
 /** Stops reading from these sockets until this turn of the event loop is over. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { plainRefusal } from '../src/refusal.js';
 import { get, responded, responding, useLoopback } from './support/loopback.js';
@@ -64,27 +65,51 @@ describe('Every request', () => {
     expect(events).to.deep.equal(['after 0', 'after 0', 'after 0']);
   });
 
-  it('fails alone when its handler throws', async () => {
-    const bug = new TypeError('a bug');
-    const causes: unknown[] = [];
-    const server = await loopback.start(
-      (request, response) => {
-        if (request.url === '/bug') throw bug;
-        return responding(request, response);
-      },
-      {
-        refuse: (cause) => {
-          causes.push(cause);
-          return plainRefusal(cause);
-        },
-      },
-    );
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const paths = ['/bug', '/', '/', '/bug', '/', '/'];
-    const responses = await Promise.all(paths.map((path) => fetch(url + path)));
-    expect(responses.map((it) => [it.status, it.headers.get('Connection')])).to.deep.equal(
-      paths.map((path) => (path === '/bug' ? [500, 'close'] : [200, 'keep-alive'])),
-    );
-    expect(causes).to.deep.equal([bug, bug]);
-  });
+  /** Whatever fails for one of these leaves the requests beside it alone. */
+  const BUGGY: Readonly<Record<string, readonly [text: string, status: number]>> = {
+    'its handler throws': [get('/throws'), 500],
+    'its handler rejects': [get('/rejects'), 500],
+    'its handler rejects after the response has begun': [get('/begins'), 200],
+    'it breaks a rule': ['GET / HTTP/1.1\r\n\r\n', 400],
+    'it is not HTTP': ['GARBAGE\r\n\r\n', 400],
+  };
+  const bug = new TypeError('a bug');
+  const failing: RequestListener = (request, response) => {
+    if (request.url === '/throws') throw bug;
+    if (request.url === '/begins')
+      return new Promise((_, reject) => response.write('begun', () => reject(bug)));
+    return request.url === '/' ? responding(request, response) : Promise.reject(bug);
+  };
+
+  for (const [what, [text, status]] of Object.entries(BUGGY)) {
+    it(`fails alone, and is reported once, when ${what}`, async () => {
+      const causes: unknown[] = [];
+      const refuse = (cause: unknown) => plainRefusal(causes.push(cause) && cause);
+      const server = await loopback.start(failing, { refuse });
+      const [buggy, other] = [await loopback.client(server), await loopback.client(server)];
+      buggy.socket.write(text);
+      const received = (await buggy.socket.toArray()).join('');
+      expect(received)
+        .to.match(new RegExp(`^HTTP/1.1 ${status} `))
+        .and.not.match(/\r\n0\r\n/);
+      expect(causes).to.have.length(1);
+      other.socket.write(get('/'));
+      await responded(other.socket);
+    });
+
+    it(`costs only its connection when ${what}, and \`refuse\` throws`, async () => {
+      const refuse = () => {
+        throw new TypeError('a bug in a log line');
+      };
+      const server = await loopback.start(failing, { refuse });
+      const [buggy, other] = [await loopback.client(server), await loopback.client(server)];
+      const warned = once(process, 'warning');
+      buggy.socket.on('error', () => undefined).write(text);
+      await once(buggy.socket.resume(), 'close');
+      const [{ message }] = await warned;
+      expect(message).to.include('`refuse` failed: TypeError: a bug in a log line');
+      other.socket.write(get('/'));
+      await responded(other.socket);
+    });
+  }
 });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import { IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { RequestError, ServerOptions } from '@plant-store/http-server';
 import { expect } from 'chai';
 import { plainRefusal } from '../src/refusal.js';
@@ -58,6 +59,20 @@ function handler(ready: Promise<unknown>): RequestListener {
 /** Responds without reading a body. */
 const refusing: RequestListener = (_, response) => response.writeHead(400).end('refused');
 
+const EXPRESS = {
+  request: Object.create(IncomingMessage.prototype),
+  response: Object.create(ServerResponse.prototype),
+};
+
+/** A handler that replaces the prototype of requests and responses, as Express does. */
+const inExpress =
+  (handle: RequestListener): RequestListener =>
+  (request, response) =>
+    handle(
+      Object.setPrototypeOf(request, EXPRESS.request),
+      Object.setPrototypeOf(response, EXPRESS.response),
+    );
+
 describe('A client', () => {
   const loopback = useLoopback();
 
@@ -78,7 +93,7 @@ describe('A client', () => {
     const { socket, accepted } = await start();
     // One would run, and 251 would wait.
     socket.on('error', () => undefined).write(FAST.repeat(252));
-    await Promise.all([once(socket, 'close'), once(accepted, 'close')]);
+    await until(() => socket.closed && accepted.closed, 'it is not cut off');
     expect(socket.bytesRead).to.equal(0);
   });
 
@@ -87,8 +102,7 @@ describe('A client', () => {
     const errors: Error[] = [];
     server.on('request', (request) => request.on('error', (error) => errors.push(error)));
     socket.on('error', () => undefined).write(SLOW.repeat(252));
-    await once(accepted, 'close');
-    await until(() => errors.length > 0);
+    await until(() => accepted.closed && errors.length > 0, 'it is not cut off');
     expect(errors.filter(({ stack = '' }) => stack.includes('\n'))).to.deep.equal([]);
     expect(new Error('later').stack).to.include('\n');
   });
@@ -108,7 +122,7 @@ describe('A client', () => {
       const clients: { socket: Socket; accepted: Socket }[] = [];
       while (clients.length < 4) clients.push(await loopback.client(server));
       for (const { socket } of clients) socket.write(SLOW.repeat(251));
-      await until(() => read === 4 * 251);
+      await until(() => read === 4 * 251, 'the server does not read 251 requests of each');
       return clients;
     }
 
@@ -133,7 +147,7 @@ describe('A client', () => {
       it(`is cut off when ${what}`, async () => {
         const { socket, accepted } = await startBusy();
         socket.write(requests);
-        await once(accepted, 'close');
+        await until(() => accepted.closed, 'it is not cut off');
         expect(socket.bytesRead).to.equal(0);
       });
     }
@@ -145,17 +159,20 @@ describe('A client', () => {
         other.socket.write(SLOW.repeat(3));
         await once(server, 'request');
         other.socket.resetAndDestroy();
-        await until(() => other.accepted.closed);
+        await until(() => other.accepted.closed, 'a client that has left stays connected');
       }
       await fill(server);
       socket.on('error', () => undefined).write(SLOW.repeat(12));
-      await once(accepted, 'close');
+      await until(() => accepted.closed, 'it is not cut off');
     });
 
     it('is served after the other clients have left', async () => {
       const { ready, socket, others } = await startBusy();
       for (const { socket } of others) socket.resetAndDestroy();
-      await until(() => others.every(({ accepted }) => accepted.closed));
+      await until(
+        () => others.every(({ accepted }) => accepted.closed),
+        'the others stay connected',
+      );
       const served = responded(socket, 251);
       socket.write(SLOW.repeat(251));
       ready.give();
@@ -251,12 +268,35 @@ describe('A client', () => {
     expect(broken).to.have.nested.property('cause.code', 'ERR_HTTP_REQUEST_TIMEOUT');
   });
 
-  it('that is still sending its body gets an empty response, whose callback is called', async () => {
-    const ended = signal();
-    const { socket } = await start((_, response) => response.end(ended.give));
+  it('that is still sending its body gets an empty response, whose callback is called once', async () => {
+    const calls: unknown[] = [];
+    const { socket } = await start((_, response) => response.end((it?: Error) => calls.push(it)));
     socket.write(post('Content-Length: 9', '{'));
-    expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 200 [\s\S]*\r\n\r\n$/);
-    await ended.given;
+    const [head] = await once(socket, 'data');
+    expect(head).to.match(/^HTTP\/1.1 200 [\s\S]*\r\n\r\n$/);
+    socket.write('12345678');
+    await once(socket, 'close');
+    // Set after the timer that would end the response again.
+    await wait(500);
+    expect(calls).to.deep.equal([undefined]);
+  });
+
+  it('of an Express application gets the response to its whole body, or to invalid HTTP', async () => {
+    const { socket } = await start(inExpress(responding));
+    let received = '';
+    socket.on('data', (more) => (received += more));
+    const head = post('Transfer-Encoding: chunked\r\nExpect: 100-continue');
+    socket.write(`${head}1\r\na\r\n2\r\nbc\r\n0\r\n\r\n${head}`);
+    await until(() => received.split(' 100 Continue').length > 2, 'no 100 for the second body');
+    socket.write('GARBAGE\r\n');
+    await once(socket, 'close');
+    expect(received.match(/ \d{3} |(?<=\r\n\r\n)[1-9]/g)).to.deep.equal([
+      ' 100 ',
+      ' 200 ',
+      '3',
+      ' 100 ',
+      ' 400 ',
+    ]);
   });
 
   it('that sends invalid HTTP in a body gets no second response', async () => {
@@ -266,6 +306,20 @@ describe('A client', () => {
     expect((await received).join(''))
       .to.match(/^HTTP\/1\.1 /)
       .and.not.match(/HTTP[\s\S]*HTTP/);
+  });
+
+  it('that resets its connection while a request waits prevents that request', async () => {
+    const handled: unknown[] = [];
+    const { server, socket, accepted } = await start(({ url }) => void handled.push(url));
+    let read = 0;
+    server.on('request', () => (read += 1));
+    socket.write(SLOW + FAST);
+    await until(() => read === 2 && handled.length === 1, 'not both requests are read');
+    socket.resetAndDestroy();
+    await until(() => accepted.closed, 'the reset does not arrive');
+    // By then, the waiting request has been resumed, at the end of a turn of the event loop.
+    for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
+    expect(handled).to.deep.equal(['/slow']);
   });
 
   it('that sends nothing is disconnected without a response', async () => {
@@ -320,7 +374,7 @@ describe('A client', () => {
       const [waiting, idle] = [await loopback.client(server), await loopback.client(server)];
       waiting.socket.write(SLOW);
       socket.pause().write(LARGE);
-      await until(() => accepted.writableLength > 0);
+      await until(() => accepted.writableLength > 0, 'no response fills the buffers');
       const begun = performance.now();
       const stopped = server.drain(60_000);
       await once(idle.accepted, 'close');
@@ -340,7 +394,7 @@ describe('A client', () => {
         return request();
       }
       const clients = Promise.allSettled(Array.from({ length: 50 }, request));
-      await until(() => served > 200);
+      await until(() => served > 200, 'half-closed connections get no 200 responses');
       await server.drain(60_000);
       const codes = (await clients).map((it) => 'reason' in it && it.reason.code);
       expect(new Set(codes)).to.deep.equal(new Set(['ECONNREFUSED']));

@@ -76,19 +76,34 @@ export function signal() {
   return { given, give: () => give() };
 }
 
-/** Resolves when the condition is true. It is checked in each turn of the event loop. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate);
+/** Long even for a busy machine, and shorter than Mocha's limit, which names no reason. */
+const MAX_WAIT_MS = 60_000;
+
+/** Resolves when the condition is true, which is checked in each turn of the event loop. Rejects with `failure` after a minute. */
+export async function until(condition: () => boolean, failure: string): Promise<void> {
+  const end = performance.now() + MAX_WAIT_MS;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(failure);
+    await new Promise(setImmediate);
+  }
 }
 
 /** Resolves when the client has received the heads of this many responses. */
 export async function responded(socket: Socket, responses = 1): Promise<void> {
   let begun = 0;
-  for (let tail = ''; begun < responses; ) {
-    const parts = (tail + (await once(socket, 'data'))[0]).split('HTTP/1.1 200 OK');
+  let tail = '';
+  const count = (more: string) => {
+    const parts = (tail + more).split('HTTP/1.1 200 OK');
     begun += parts.length - 1;
     tail = parts.at(-1)?.slice(-14) ?? '';
-  }
+  };
+  socket.on('data', count);
+  await until(
+    () => begun >= responses || socket.destroyed,
+    `${begun} of ${responses} responses have arrived`,
+  );
+  socket.off('data', count);
+  if (begun < responses) throw new Error(`closed after ${begun} of ${responses} responses`);
 }
 
 /** Returns the bytes of a request without a body. */

@@ -287,11 +287,14 @@ describe('The management listener', () => {
     expect((await metricsOf(service)).join('\n')).to.include(label);
   });
 
-  it('responds to invalid HTTP in the error format of the service', async () => {
-    const { management } = await serveHere({ MANAGEMENT_PORT: '0' });
-    const socket = connect(Number(new URL(`${management}`).port), '127.0.0.1').setEncoding('utf8');
+  it('responds to invalid HTTP in the error format of the service, and neither logs nor counts it', async () => {
+    const service = await serveHere({ MANAGEMENT_PORT: '0' });
+    const { port } = new URL(`${service.management}`);
+    const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8');
     socket.write('GARBAGE\r\n\r\n');
     expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 400 [\s\S]*"error":4000,/);
+    const counted = (await metricsOf(service)).filter((it) => /^http_.*_count/.test(it));
+    expect([counted, service.out.match(/responded/)]).to.deep.equal([[], null]);
   });
 
   it('counts the connections that it closes because of MAX_CONNECTIONS', async () => {
