@@ -16,7 +16,7 @@ export type Difference<Correct> = (correct: Correct) => Partial<Correct> & Expec
 /** An adapter that keeps every promise, but differs from the correct one. */
 export interface Honest<Correct> {
   readonly differs: Difference<Correct>;
-  /** The hooks after which it differs: only the cases that need one of them are run. All cases by default. */
+  /** Where it differs: the hooks after which it does, or titles of cases. In all cases by default. */
   readonly after?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function describeSuiteItself<Opened extends object, Correct>(
   function declareCase(name: string) {
     for (const [who, { differs, after }] of Object.entries(adapters)) {
       const tested = cases[name];
-      const shows = after === undefined || tested?.needs.some((hook) => after.includes(hook));
+      const shows = !after || [name, ...(tested?.needs ?? [])].some((it) => after.includes(it));
       if (tested && shows) it(`passes for ${who}`, () => tested.run(open(differs)));
     }
     for (const lie of lies.filter((it) => it.name === name)) {

@@ -1,5 +1,5 @@
 import { fail } from '@plant-store/contract-suite';
-import { always, expectOutcome, plantOf, plants, plantsOf, type Store } from './steps.js';
+import { always, expectOutcome, plantOf, plants, type Store } from './steps.js';
 
 /** Adds plants with one id to all stores at the same time. Exactly one must be stored. */
 async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<void> {
@@ -42,13 +42,8 @@ export const ids = {
         expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
         await store.expectStored([isFree ? it.plant : first]);
       }
-      // A store may refuse some of them, but loses none.
-      const reports = await store.reportAll(plants(1_000, 1_000n));
-      for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
-      const stored = plantsOf(reports, ['stored']);
-      const why = 'it was reported as stored before';
-      for (const it of await store.reportAll(stored)) expectOutcome(it, ['taken'], why);
-      await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
+      // Not all of them may be stored in time. Whatever a store reports of each is true.
+      await store.expectTrueAfterClose(...(await store.reportAll(plants(1_000, 10_000n))));
     },
   ),
 };

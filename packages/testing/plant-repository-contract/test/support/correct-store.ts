@@ -153,4 +153,15 @@ export const honestStores: Readonly<Record<string, Honest<CorrectStore>>> = {
     }),
     after: ['loseNextAcknowledgement', 'delayNextWrite', 'silenceAfterWrite', 'crash'],
   },
+  'has time for some of many concurrent adds only': {
+    differs: ({ attempt, past }) => ({
+      refuse: () => past.underWay.size >= 800 && new StoreUnavailableError('no connection is free'),
+      attempt: async (plant, mark) => {
+        const isOwn = await attempt(plant, mark);
+        if (past.underWay.size >= 500) throw new OutcomeUnknownError('no reply in time');
+        return isOwn;
+      },
+    }),
+    after: ['reports to each of 100 concurrent callers the outcome of its own plant'],
+  },
 };

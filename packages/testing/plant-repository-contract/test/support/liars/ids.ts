@@ -54,7 +54,7 @@ export const ids: Liars<CorrectStore> = {
       },
     }),
     'acknowledges the 141st concurrent add without a write': ({ database, past }) => ({
-      failure: 'plant 1140: expected taken, because it was reported as stored before; got stored',
+      failure: 'plant 10140 was reported as stored. In the database: expected id 10140',
       attempt: async (...add) => past.underWay.size === 140 || database.insert(...add),
     }),
   },
