@@ -36,11 +36,6 @@ export interface DatabaseFaults {
   relaxDurability(): Promise<void>;
   /** Another client stores a plant that is visible immediately, and that {@link crash} loses unless it is flushed before. */
   commitUnflushed(plant: NewPlantFields): Promise<void>;
-  /**
-   * Another program stores something under this id that is not a plant, such as a name that is not a string. Only for a
-   * `PlantReader`.
-   */
-  storeNoPlant(id: bigint): Promise<void>;
   /** Kills the database immediately, so that only durable data remains, and starts it again. */
   crash(): Promise<void>;
   /** Not a fault: resolves with the number of connections that the repositories have to the database. */

@@ -217,13 +217,15 @@ export class Store {
 }
 
 /** Returns the function that declares a promise: the hooks that it needs, and its test. */
-export function promisesAbout<Opened extends OpenStore, Tested extends Store>(
-  wrap: (opened: Opened) => Tested,
-) {
-  const given = contractFor<Opened, DatabaseFaults>();
-  return <Hook extends keyof DatabaseFaults>(
+export function promisesAbout<
+  Opened extends OpenStore,
+  Tested extends Store,
+  Faults extends DatabaseFaults = DatabaseFaults,
+>(wrap: (opened: Opened) => Tested) {
+  const given = contractFor<Opened, Faults>();
+  return <Hook extends keyof Faults & string>(
     needs: readonly Hook[],
-    test: (store: Tested, database: Pick<DatabaseFaults, Hook>) => Promise<void>,
+    test: (store: Tested, database: Pick<Faults, Hook>) => Promise<void>,
   ) => given(needs, (opened) => test(wrap(opened), opened));
 }
 

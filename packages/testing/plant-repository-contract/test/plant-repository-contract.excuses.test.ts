@@ -1,5 +1,4 @@
 import type { Runner } from '@plant-store/contract-suite';
-import { describePlantReader } from '@plant-store/plant-reader-contract';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { openStore } from './support/correct-store.js';
@@ -9,10 +8,9 @@ const OWED = {
   outage: 'reports in time that the database cannot be reached, and recovers',
   loseNextAcknowledgement: 'reports a true outcome after a lost acknowledgement',
   crash: 'keeps every plant reported as stored or taken when the database is killed',
-  storeNoPlant: 'reports a record that is not a plant',
 };
 
-/** Declares both suites for a store without a hook, with every excuse but one. Resolves with the failure of a case. */
+/** Declares the suite for a store without a hook, with every excuse but one. Resolves with the failure of a case. */
 async function failureWithout(hook: string, title: string): Promise<string> {
   let tested: (() => Promise<void>) | undefined;
   const runner: Runner = {
@@ -24,7 +22,6 @@ async function failureWithout(hook: string, title: string): Promise<string> {
   const open = async () => ({ ...openStore(() => ({})), [hook]: undefined });
   const without = ['connections', 'transactions', 'setting for durability'] as const;
   describePlantRepository(runner, 'a store', open, { without });
-  describePlantReader(runner, 'a store', open);
   return (tested?.() ?? Promise.reject(new Error(`excused: ${title}`))).then(
     () => 'none',
     ({ message }) => message,

@@ -1,5 +1,4 @@
 import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
-import { readerCases } from '@plant-store/plant-reader-contract';
 import { contractCases } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { honestStores, openStore } from './support/correct-store.js';
@@ -13,13 +12,13 @@ const liars = { ...values, ...ids, ...outcomes, ...conduct };
 
 describeSuiteItself('PlantRepository', contractCases, openStore, honestStores, liars);
 
-describe('The cases of the suites', function () {
+describe('The cases of the suite', function () {
   // One case after the other, so that the timers of one are not counted in another.
   this.timeout(120_000);
 
   it('close every repository that they reopen', async () => {
     const open = new Set();
-    for (const { run } of [...Object.values(contractCases), ...Object.values(readerCases)]) {
+    for (const { run } of Object.values(contractCases)) {
       const store = openStore(() => ({}));
       const reopen = async () => {
         const repository = await store.reopen();

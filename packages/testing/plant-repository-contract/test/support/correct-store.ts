@@ -5,8 +5,7 @@ import {
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
-import type { OpenReader } from '@plant-store/plant-reader-contract';
+import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { SimulatedDatabase, WriteError } from './simulated-database.js';
 
 /** A correct store: its database, its past, its methods, and the steps of which they consist. A lie replaces some. */
@@ -18,12 +17,6 @@ export const PASSWORD = 'a-pass/word';
 
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Returns the page of plants that are in any order. */
-export function pageOf(plants: readonly NewPlant[], { after, limit }: PageRequest): NewPlant[] {
-  const left = plants.filter(({ id }) => after === undefined || id > after);
-  return left.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
-}
 
 /** Settles like `promise`, or rejects with the error of `late` after `timeLimitMs` milliseconds. */
 async function within<T>(timeLimitMs: number, promise: Promise<T>, late: () => Error): Promise<T> {
@@ -74,19 +67,6 @@ function correctStore(database: SimulatedDatabase) {
     });
   }
 
-  async function read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
-    const limit = store.limit(timeLimitMs);
-    expectUsable(limit);
-    const reading = database.read().catch(() => {
-      throw new StoreUnavailableError('refused');
-    });
-    const late = () => new StoreUnavailableError('no response');
-    const found = store.select(store.see(await within(limit, reading, late)), page);
-    const invalid = found.find(({ name }) => name === undefined);
-    if (invalid !== undefined) throw new UnreadablePlantError(`row ${invalid.id} is not a plant`);
-    return found;
-  }
-
   async function ready(): Promise<void> {
     if (past.closed) throw new StoreUnavailableError('closed');
     if (['unreachable', 'refusing', 'read-only', 'silent'].includes(database.fault ?? ''))
@@ -110,10 +90,6 @@ function correctStore(database: SimulatedDatabase) {
     attempt: (plant: NewPlant, mark: symbol) => database.insert(plant, mark),
     /** Returns how an attempt without a response ends: like one that resolves, or with an error. */
     lost: (error: WriteError, _plant: NewPlant, _mark: symbol): boolean | Error => error,
-    /** Returns what the store treats as the plants of the database. */
-    see: (plants: readonly NewPlant[]) => plants,
-    /** Selects the plants of a page from all. */
-    select: pageOf,
     /** Returns what a call rejects with. */
     failed: (error: Error, _plant?: NewPlant) => error,
     add(plant: NewPlant, timeLimitMs: number): Promise<void> {
@@ -121,7 +97,6 @@ function correctStore(database: SimulatedDatabase) {
       past.underWay.set(plant, adding);
       return adding.finally(() => past.underWay.delete(plant));
     },
-    read: (page: PageRequest, timeLimitMs: number) => read(page, timeLimitMs).catch(failing()),
     ready: () => ready().catch(failing()),
     async close() {
       past.closed = true;
@@ -132,7 +107,7 @@ function correctStore(database: SimulatedDatabase) {
 }
 
 /** Opens a store with a database of its own. It differs from the correct one, even after it is reopened. */
-export function openStore(difference: Difference<CorrectStore>): OpenReader & Expected {
+export function openStore(difference: Difference<CorrectStore>): OpenStore & Expected {
   const database = new SimulatedDatabase();
   const open = () => {
     const store = correctStore(database);

@@ -99,13 +99,6 @@ export class SimulatedDatabase implements DatabaseFaults {
     return found === mark;
   }
 
-  /** Resolves with all rows that are committed and durable. While the database is silent, the read is held. */
-  async read(): Promise<NewPlant[]> {
-    await this.#arrive();
-    if (this.#isSilent()) await this.#recovery();
-    return [...this.#durable.values()].map(({ plant }) => plant);
-  }
-
   /** Resolves when the row of an id is durable. */
   async flush(id: bigint): Promise<void> {
     const { generation } = this;
@@ -127,10 +120,6 @@ export class SimulatedDatabase implements DatabaseFaults {
   delayNextWrite = async () => this.#doom('delay');
 
   connections = async () => this.connected;
-
-  storeNoPlant = async (id: bigint) => {
-    this.#durable.set(id, { plant: { id } as NewPlant, mark: Symbol('no mark') });
-  };
 
   holdUncommitted = async (fields: NewPlantFields) => {
     this.#uncommitted.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });

@@ -1,13 +1,12 @@
 import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import { MIN_PLANT_ID, type NewPlant, newPlant, StoreUnavailableError } from '@plant-store/domain';
 import { UnreadablePlantError } from '@plant-store/plant-reader';
-import { type CorrectStore, PASSWORD, pageOf } from '../correct-store.js';
-import type { SimulatedDatabase } from '../simulated-database.js';
+import { type CorrectReader, PASSWORD, pageOf } from './correct-reader.js';
 
-const visible = ({ rows }: SimulatedDatabase) => [...rows.values()].map(({ plant }) => plant);
+const visible = ({ rows }: CorrectReader['database']) => [...rows.values()];
 const withoutTag = (plant: NewPlant) => newPlant({ ...plant, tag: undefined });
 
-const comparingDoubles: Lie<CorrectStore> = () => ({
+const comparingDoubles: Lie<CorrectReader> = () => ({
   failure: 'plant -9223372036854775807 read',
   select(plants, { after = -(2n ** 64n), limit }) {
     const left = plants.filter(({ id }) => Number(id) > Number(after));
@@ -15,7 +14,7 @@ const comparingDoubles: Lie<CorrectStore> = () => ({
   },
 });
 
-const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
+const inEveryFault: Readonly<Record<string, Lie<CorrectReader>>> = {
   'mistakes an outage for the end of the plants': ({ read }) => ({
     failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) => read(page, limit).catch(() => []),
@@ -32,7 +31,7 @@ const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
 };
 
 /** Lies of readers, by the case that catches them. */
-export const reading: Liars<CorrectStore> = {
+export const liars: Liars<CorrectReader> = {
   'reads every plant exactly once and in order, with any page size': {
     'makes up a plant': () => ({
       failure: 'plant 1 read after the last: expected no plant, got id 1, name "made up"',
@@ -133,7 +132,7 @@ export const reading: Liars<CorrectStore> = {
   'does not read a plant that may still be rolled back': {
     'reads what is not committed': ({ database }) => ({
       failure: 'plant 2 read after the last: expected no plant, got id 2',
-      see: (plants) => [...plants, database.dirtyRead(2n)?.plant ?? []].flat(),
+      see: (plants) => [...plants, ...database.uncommitted.values()],
     }),
   },
   'reads only plants that are still stored after the database is killed': {
@@ -174,7 +173,7 @@ export const reading: Liars<CorrectStore> = {
     ...inEveryFault,
     'reads nothing after a failure': ({ past }) => ({
       lateFailure: 'no read has succeeded for 20 seconds after the fault had ended',
-      refuse: () => past.failed.size > 0 && new StoreUnavailableError('it failed before'),
+      refuse: () => past.failed > 0 && new StoreUnavailableError('it failed before'),
     }),
   },
   'is unavailable when the database does not respond, and recovers': {

@@ -84,7 +84,9 @@ function expectRead(found: readonly NewPlantFields[], expected: readonly NewPlan
   if (more !== undefined) expectSame(more, undefined, more.id, 'read after the last');
 }
 
-const given = promisesAbout((opened: OpenReader) => new Reader(opened));
+const given = promisesAbout<OpenReader, Reader, Required<OpenReader>>(
+  (opened) => new Reader(opened),
+);
 const always = (test: (store: Reader) => Promise<void>) => given([], test);
 
 export const reading = {

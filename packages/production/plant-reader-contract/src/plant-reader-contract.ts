@@ -7,6 +7,8 @@ import { reading } from './reading.js';
 /** A new, empty store under test, which can be read. */
 export interface OpenReader extends OpenStore {
   readonly repository: PlantRepository & PlantReader;
+  /** Another program stores something under this id that is not a plant, such as a name that is not a string. */
+  storeNoPlant?(id: bigint): Promise<void>;
 }
 
 /** The promises of `PlantReader` as cases. */
