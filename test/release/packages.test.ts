@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { CREATE_TABLE } from '@plant-store/plant-repository-postgresql';
 import { newDatabase } from '@plant-store/test-servers/mongod';
 import { OidcIssuer, signingKey } from '@plant-store/test-servers/oidc-issuer';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/test-servers/postgresql';
@@ -267,7 +268,7 @@ describe('The packages, installed from their tarballs', function () {
     it('plant-repository-postgresql', async function () {
       needsPostgresql.call(this);
       const server = await PostgresqlServer.start();
-      await server.createTable('plant_store');
+      await server.createTable('plant_store', CREATE_TABLE);
       const shown = 'postgresql://plant_store:choose-a-password@127.0.0.1:5432/plants';
       const real = { [shown]: server.uri('plant_store') };
       await expectExample('plant-repository-postgresql', real).finally(() => server.stop());

@@ -7,6 +7,7 @@ import { errorOf, until } from '@plant-store/contract-suite';
 import { newPlant, StoreUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import {
+  CREATE_TABLE,
   postgresqlPlantRepository,
   type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
@@ -58,7 +59,7 @@ describeOnPostgresql('the connections of a store', () => {
   startServer(async (started) => {
     server = started;
     await server.run(ROLES);
-    await server.createTable('plant_store');
+    await server.createTable('plant_store', CREATE_TABLE);
     const [file] = await server.rows('SHOW hba_file');
     const values = ENTRIES.map((entry) => `('host all ${entry}')`);
     await server.run(`COPY (VALUES ${values}) TO '${file?.hba_file}'; SELECT pg_reload_conf()`);

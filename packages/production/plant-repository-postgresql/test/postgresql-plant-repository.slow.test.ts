@@ -6,6 +6,7 @@ import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { PlantReader } from '@plant-store/plant-reader';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import {
+  CREATE_TABLE,
   postgresqlPlantRepository,
   type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
@@ -29,7 +30,7 @@ describeOnPostgresql('a store whose server is slow', function () {
 
   startServer((started) => {
     server = started;
-    return server.createTable('plant_store');
+    return server.createTable('plant_store', CREATE_TABLE);
   });
 
   beforeEach(async () => {
@@ -227,7 +228,7 @@ describeOnPostgresql('a server that runs out of transaction ids', function () {
 
   startServer((started) => {
     server = started;
-    return server.createTable('plant_store');
+    return server.createTable('plant_store', CREATE_TABLE);
   });
 
   it('stores plants while it warns, and later tells the operator to vacuum', async function () {
@@ -263,7 +264,7 @@ describeOnPostgresql('a primary and a synchronous standby', function () {
 
   beforeEach(async () => {
     primary = await PostgresqlServer.start();
-    await primary.createTable('plant_store');
+    await primary.createTable('plant_store', CREATE_TABLE);
     standby = await primary.startStandby();
     await primary.set('synchronous_standby_names', 'standby');
     network = await FaultyNetwork.before(primary.port);

@@ -15,6 +15,7 @@ import type { PlantReader } from '@plant-store/plant-reader';
 import { describePlantReader } from '@plant-store/plant-reader-contract';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import {
+  CREATE_TABLE,
   postgresqlPlantRepository,
   type StoreEvent,
 } from '@plant-store/plant-repository-postgresql';
@@ -43,7 +44,7 @@ describeOnPostgresql('a store', () => {
     schema = `case_${schemas}`;
     opened = [];
     events = [];
-    await server.createTable(schema);
+    await server.createTable(schema, CREATE_TABLE);
   });
 
   afterEach(async () => {

@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@plant-store/faulty-network';
-import { CREATE_TABLE } from '@plant-store/plant-repository-postgresql';
 import { Pool } from 'pg';
 import { ServerProcess } from '../programs/index.js';
 import { findPostgresql } from './find-postgresql.js';
@@ -147,8 +146,8 @@ export class PostgresqlServer {
     await this.run('SELECT pg_promote()');
   }
 
-  /** Creates the table of plants in a schema of its own, and grants what the service needs. */
-  async createTable(schema: string, statement = CREATE_TABLE): Promise<void> {
+  /** Creates the table of plants with a statement, in a schema of its own, and grants what the service needs. */
+  async createTable(schema: string, statement: string): Promise<void> {
     await this.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${statement};
       GRANT USAGE ON SCHEMA ${schema} TO plant_store;
       GRANT SELECT, INSERT ON plants TO plant_store`);

@@ -1,5 +1,10 @@
-import { ReplicaSet } from './mongod/index.js';
-import { PostgresqlServer } from './postgresql/index.js';
+// Starts a server for a trial, when `test/servers` is built. Only PostgreSQL needs a table, and its adapter for that.
+import { execFileSync } from 'node:child_process';
+import { ReplicaSet } from '@plant-store/test-servers/mongod';
+import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
+
+const TSC = 'node_modules/typescript/bin/tsc';
+const ADAPTER = 'packages/production/plant-repository-postgresql';
 
 const USAGE = `npm run database -- mongodb|postgresql
 
@@ -7,11 +12,13 @@ Starts a server for a trial on loopback, and prints the setting with which the s
 `;
 
 /** Starts a server. Resolves with the setting of the service for it. */
-const STARTS: Readonly<Record<string, () => Promise<string>>> = {
+const STARTS = {
   mongodb: async () => `MONGODB_URI='${(await ReplicaSet.start({ members: 1 })).uri}'`,
   postgresql: async () => {
+    execFileSync(process.execPath, [TSC, '-b', ADAPTER], { stdio: 'inherit' });
+    const { CREATE_TABLE } = await import(`../${ADAPTER}/dist/src/index.js`);
     const server = await PostgresqlServer.start();
-    await server.createTable('plant_store');
+    await server.createTable('plant_store', CREATE_TABLE);
     return `POSTGRESQL_URI='${server.uri('plant_store')}'`;
   },
 };
