@@ -11,45 +11,30 @@ const SCOPE = '@plant-store/';
 const MANIFEST = /^packages\/([^/]+\/[^/]+)\/package\.json$/;
 const JUDGED = /^packages\/[^/]+\/[^/]+\/(?:package\.json|tsconfig\.json|(?:src|test)\/.*\.ts)$/;
 
-/**
- * The packages that a package may import, and no file inside of them. The first row that has its folder counts. What is
- * essential imports nothing of production.
- */
-const ALLOWED: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
-  [
-    /^(?:essential\/domain|production\/http-server|testing\/(?:contract-suite|explorer|faulty-network))$/,
-    /^$/,
-  ],
-  [
-    /^testing\/plant-reader-contract$/,
-    /^(?:domain|contract-suite|plant-reader|plant-repository-contract(?:\/(?:steps|values))?)$/,
-  ],
-  [/^testing\/.*-contract$/, /^(?:domain|contract-suite)$/],
-  [/^essential\/http-koa$/, /^(?:domain|plant-json)$/],
-  [
-    /^essential\/app$/,
-    /^(?:domain|http-koa|plant-repository-memory|plant-repository-mongodb|token-verifier-static)$/,
-  ],
-  [/^production\/plants-ndjson$/, /^(?:domain|plant-json|plant-reader)$/],
-  [/^production\/http-operations$/, /^(?:domain|http-koa)$/],
-  // This rung of the ladder builds on the one below it.
-  [
-    /^production\/plant-repository-mongodb-batched$/,
-    /^(?:domain|plant-reader|plant-repository-group-commit|plant-repository-mongodb)$/,
-  ],
-  [/^production\/plant-repository-/, /^(?:domain|plant-reader|plant-repository-group-commit)$/],
-  [
-    /^production\/service$/,
-    /^(?:app\/application|(?!app$|plant-json$|contract-suite$|explorer$|faulty-network$|.*-contract$)[^/]+)$/,
-  ],
-  [/^/, /^domain$/],
-];
+/** The rings whose packages a ring may name, even in its tests. */
+const RINGS: Readonly<Record<string, readonly string[]>> = {
+  essential: ['essential', 'testing'],
+  testing: ['essential', 'testing'],
+  production: ['essential', 'production', 'testing'],
+};
+
+/** These can be used without any other package. */
+const ALONE = ['domain', 'http-server', 'contract-suite', 'explorer', 'faulty-network'];
+
+/** These import adapters, and connect them. */
+const COMPOSITION_ROOTS = ['app', 'service'];
+
+/** What an adapter may import: the ports, and code that several adapters need. */
+const INSIDE = ['domain', 'plant-json', 'plant-reader', 'plant-repository-group-commit'];
+
+/** The only adapters that import another one, by `docs/decisions/0001-ports-and-adapters-as-packages.md`. */
+const BUILDS_ON: Readonly<Record<string, string>> = {
+  'http-operations': 'http-koa',
+  'plant-repository-mongodb-batched': 'plant-repository-mongodb',
+};
 
 /** The files outside of all folders of a package. */
 const TOP = '.';
-
-/** Any folder that has no entry of its own. */
-const ANY = '*';
 
 /** The folders that each folder of a package may import. The files outside of the folders may import all of them. */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -74,19 +59,23 @@ interface Package {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly modules: readonly Module[];
-  readonly tests: readonly string[];
+  readonly tests: readonly Module[];
   readonly references: readonly string[];
 }
+
+/** The ring of each package of the project. */
+type Rings = ReadonlyMap<string, string>;
 
 /** Returns every violation of the rules by packages: app → adapters → domain, never sideways, and never back. */
 export function violations(files: Files): string[] {
   // A folder without a manifest is left over, for example of a tutorial.
   const folders = [...files.keys()].flatMap((file) => MANIFEST.exec(file)?.[1] ?? []);
   const packages = folders.map((folder) => packageIn(files, folder));
+  const rings = new Map(folders.map((folder) => [basename(folder), dirname(folder)]));
   return packages.flatMap((it) => [
     ...emptiness(it),
     ...misnaming(it),
-    ...forbiddenImports(it),
+    ...forbiddenImports(it, rings),
     ...forbiddenFolders(it),
     ...strayTests(it),
     ...unusedDependencies(it),
@@ -110,17 +99,39 @@ function misnaming({ folder, manifest }: Package): string[] {
   return manifest.name === expected ? [] : [`packages/${folder} is not named ${expected}`];
 }
 
-function forbiddenImports({ folder, modules }: Package): string[] {
+function forbiddenImports({ folder, modules, tests }: Package, rings: Rings): string[] {
+  const own = basename(folder);
+  const isOutside = (specifier: string) => {
+    const ring = rings.get(nameOf(specifier));
+    return ring !== undefined && !RINGS[dirname(folder)]?.includes(ring);
+  };
+  const isForbidden = (specifier: string) =>
+    rings.has(nameOf(specifier))
+      ? isOutside(specifier) || !mayImport(own, nameOf(specifier), rings)
+      : own === 'domain' && !specifier.startsWith('.');
+  return [...importsThat(isForbidden, modules), ...importsThat(isOutside, tests)];
+}
+
+function importsThat(areWrong: (it: string) => boolean, modules: readonly Module[]): string[] {
   return modules.flatMap(({ file, imports }) =>
-    imports.filter((it) => !mayImport(folder, it)).map((it) => `${file} must not import ${it}`),
+    imports.filter(areWrong).map((it) => `${file} must not import ${it}`),
   );
 }
 
-function mayImport(folder: string, specifier: string): boolean {
-  if (!specifier.startsWith(SCOPE))
-    return folder !== 'essential/domain' || specifier.startsWith('.');
-  const [, imported] = ALLOWED.find(([importer]) => importer.test(folder)) ?? [];
-  return imported?.test(specifier.slice(SCOPE.length)) === true;
+/** Whether the source of a package may import another package of the project. */
+function mayImport(own: string, other: string, rings: Rings): boolean {
+  if (ALONE.includes(own)) return false;
+  if (rings.get(other) === 'testing') return own.endsWith('-contract');
+  return COMPOSITION_ROOTS.includes(own) || INSIDE.includes(other) || BUILDS_ON[own] === other;
+}
+
+function packageOf(specifier: string): string {
+  return /^(?:@[^/]+\/)?[^/]*/.exec(specifier)?.[0] ?? '';
+}
+
+/** The name of a package, without our scope. */
+function nameOf(specifier: string): string {
+  return packageOf(specifier).replace(SCOPE, '');
 }
 
 /** Relative imports stay inside the package and follow {@link FOLDERS}. */
@@ -133,7 +144,7 @@ function forbiddenFolders({ folder, modules }: Package): string[] {
   const known = FOLDERS[folder] ?? {};
   return modules.flatMap(({ file, imports }) => {
     const from = folderOf(file);
-    const allowed = known[from] ?? known[ANY];
+    const allowed = known[from];
     if (from !== TOP && allowed === undefined) return [`${file} is in an unknown folder`];
     return imports
       .filter((it) => it.startsWith('.'))
@@ -149,12 +160,13 @@ function forbiddenFolders({ folder, modules }: Package): string[] {
 function strayTests({ modules, tests }: Package): string[] {
   const sources = modules.map(({ file }) => file.replace('/src/', '/test/').replace(/\.ts$/, ''));
   return tests
+    .map(({ file }) => file)
+    .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => !sources.includes(join(dirname(file), basename(file).split('.')[0] ?? '')))
     .map((file) => `${file} is named after no source file`);
 }
 
 function unusedDependencies({ manifest, modules }: Package): string[] {
-  const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]*/.exec(specifier)?.[0];
   const imported = new Set(modules.flatMap(({ imports }) => imports.map(packageOf)));
   const { dependencies, peerDependencies } = manifest;
   return Object.keys({ ...dependencies, ...peerDependencies })
@@ -173,16 +185,18 @@ function driftedReferences({ folder, manifest, references }: Package): string[] 
 
 function packageIn(files: Files, folder: string): Package {
   const base = `packages/${folder}`;
-  const pathsIn = (part: string) =>
-    [...files.keys()].filter((path) => path.startsWith(`${base}/${part}/`));
+  const modulesIn = (part: string) =>
+    [...files]
+      .filter(([path]) => path.startsWith(`${base}/${part}/`))
+      .map(([path, text]) => moduleOf(path, text));
   const json = (name: string) => JSON.parse(files.get(`${base}/${name}`) ?? '{}');
   const { references = [] } = json('tsconfig.json') as { references?: { path: string }[] };
   return {
     folder,
     manifest: json('package.json') as Manifest,
     references: references.map(({ path }) => basename(path)),
-    modules: pathsIn('src').map((path) => moduleOf(path, files.get(path) ?? '')),
-    tests: pathsIn('test').filter((path) => path.endsWith('.test.ts')),
+    modules: modulesIn('src'),
+    tests: modulesIn('test'),
   };
 }
 
