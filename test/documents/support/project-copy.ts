@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { temporaryFolder } from '../../support/root.js';
 import { run } from '../../support/run.js';
 
-const NOT_COPIED = /[\\/]\.git$/;
+const GIT = /[\\/]\.git$/;
 /** Large, and not changed by a tutorial: the libraries of a folder, and the programs of the tests. */
 const LINKED = /[\\/](?:node_modules|\.cache)$/;
 const SCOPE = '@plant-store';
@@ -12,13 +12,14 @@ const SCOPE = '@plant-store';
 export class ProjectCopy {
   readonly folder = temporaryFolder();
 
-  constructor(root: string) {
+  /** @param leftOut The paths that are not copied. */
+  constructor(root: string, leftOut = GIT) {
     // With the times of the built files, only what a tutorial changes is built again.
     const libraries = join(root, 'node_modules');
     const linked: string[] = [];
     const filter = (source: string) => {
       if (LINKED.test(source)) linked.push(source);
-      return !LINKED.test(source) && !NOT_COPIED.test(source);
+      return !LINKED.test(source) && !leftOut.test(source);
     };
     cpSync(root, this.folder, { recursive: true, preserveTimestamps: true, filter });
     const packages = new Set([SCOPE, 'plant-store']);

@@ -1,0 +1,51 @@
+import { freePort } from '@plant-store/faulty-network';
+import { needsMongod } from '@plant-store/test-servers/mongod';
+import { postPlant } from '@plant-store/test-servers/service-process';
+import { expect } from 'chai';
+import { ProjectCopy } from '../documents/support/project-copy.js';
+import { Terminal } from '../documents/support/terminal.js';
+import { read, root } from '../support/root.js';
+
+const LEFT_OUT =
+  /[\\/](?:\.git|dist|benchmarks|deploy|docs|examples|release|packages[\\/]production)$/;
+const COMPILE = 'npx tsc -b packages/{essential,testing}/*/test';
+const TESTS = 'packages/*/*/dist/test/**/!(*.slow).test.js';
+
+describe('A copy of the project without packages/production', function () {
+  this.timeout(600_000);
+  let terminal: Terminal;
+  let copy: ProjectCopy;
+
+  before(() => {
+    copy = new ProjectCopy(root, LEFT_OUT);
+    copy.write(new Map());
+    terminal = new Terminal(copy.folder);
+  });
+
+  after(() => terminal.stop());
+
+  it('compiles, unless a package of essential imports one of production', async () => {
+    const index = 'packages/essential/app/src/index.ts';
+    copy.write(new Map([[index, `${read(index)}export * from '@plant-store/plant-reader';\n`]]));
+    const refused = await terminal.run(COMPILE).catch(String);
+    expect(refused).to.include("Cannot find module '@plant-store/plant-reader'");
+    copy.write(new Map([[index, read(index)]]));
+    expect(await terminal.run(COMPILE)).to.equal('');
+  });
+
+  it('passes its tests, with those of the MongoDB adapter on a real server', async function () {
+    await needsMongod.call(this);
+    const output = await terminal.run(`npx mocha --timeout 120000 '${TESTS}'`);
+    expect(output).to.match(/MongoPlantRepository as a PlantRepository[\s\S]*\d+ passing/);
+    expect(output).not.to.match(/\d+ (?:pending|failing)/);
+  });
+
+  it('serves plants over HTTP', async () => {
+    const PORT = `${await freePort()}`;
+    await terminal.start('npm run start:essential', { PORT }).printed(/listens/);
+    const created = await postPlant(`http://127.0.0.1:${PORT}`, '{"id":1,"name":"Monstera"}', {
+      Authorization: 'Bearer demo',
+    });
+    expect([created.status, await created.json()]).to.deep.equal([200, { name: 'Monstera' }]);
+  });
+});
