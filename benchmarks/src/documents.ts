@@ -6,12 +6,22 @@ import { root } from './peers.js';
 
 /** Replaces what is between the markers of a section, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, in a page. */
 export function writeSection(page: string, name: string, content: string): void {
-  const path = join(root, page);
-  const text = readFileSync(path, 'utf8');
+  const [before, , after] = partsOf(page, name);
+  writeFileSync(join(root, page), `${before}\n${content}\n${after}`);
+}
+
+/** Returns what is between the markers of a section. */
+export function readSection(page: string, name: string): string {
+  return partsOf(page, name)[1].trim();
+}
+
+/** Returns what is before the content of a section, with its marker, the content, and what is after it. */
+function partsOf(page: string, name: string): [before: string, content: string, after: string] {
+  const text = readFileSync(join(root, page), 'utf8');
   const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${page} lacks ${begin} or ${end}`);
-  writeFileSync(path, `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`);
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
+  if (!text.includes(begin) || to < from) throw new Error(`${page} lacks ${begin} or ${end}`);
+  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
 }
 
 /** Describes what was measured, and where. */

@@ -5,10 +5,12 @@ import { ladder, PARTS } from '../ladder/ladder.js';
 import { endOnSignals } from '../peers.js';
 import { compare, type Sample } from './compare.js';
 import { ratioTable, writeDocuments } from './report.js';
+import { writeLines } from './rings.js';
 import { startDatabase, stores } from './stores.js';
 
 const USAGE = `npm run bench -- [options]
 npm run bench -- ladder [options]
+npm run bench -- lines
 
 Measures the built service and its peers on each store, with 1, 50 and 200 connections, and prints the ratios. With all
 stores, updates README.md, docs/evidence.md and docs/performance.csv.
@@ -24,6 +26,8 @@ of code, cases of the contract suite (3 minutes), responses while a primary fail
 second (1.5 minutes a round). Takes 12 minutes on two CPUs, and updates README.md and docs/evidence.md.
 
   --only <part>     lines, contract, faults or throughput; can be repeated. Changes no document
+
+lines counts the lines of code of each ring and package, without blank lines and comments, and updates docs/architecture.md.
 `;
 
 const { values, positionals } = parseArgs({
@@ -43,6 +47,7 @@ const [what] = positionals;
 const parts = values.only ?? PARTS;
 const needsWrk = what === undefined || parts.includes('throughput');
 if (values.help) process.stdout.write(USAGE);
+else if (what === 'lines') process.stdout.write(writeLines());
 else if (!needsWrk || findProgram('wrk')) await measure();
 else {
   process.stderr.write('bench: no wrk on the PATH: install it. It sends the creates\n');
@@ -55,7 +60,7 @@ async function measure(): Promise<void> {
     expectNone(['only'], 'it is an option of ladder');
     return bench(rounds);
   }
-  if (what !== 'ladder') throw new Error(`bench: expected ladder or nothing, got "${what}"`);
+  if (what !== 'ladder') throw new Error(`bench: expected ladder, lines or nothing, got "${what}"`);
   expectNone(['store', 'base'], 'ladder does not have it');
   const creates = values.quick ? 1000 : wholeNumber('creates', values.creates ?? '6000');
   const isWhole = !values.quick && values.only === undefined;

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { root } from '../peers.js';
 
 /** A line that is blank, or has only a comment, in code as Biome formats it. */
@@ -8,17 +8,35 @@ const SCOPE = '@plant-store/';
 /** Every rung needs it. */
 const DOMAIN = `${SCOPE}domain`;
 
-/** Returns the folder of a package, whatever its ring. */
-function folderOf(name: string, top: string): string {
-  const ring = readdirSync(join(top, 'packages')).find((it) =>
-    existsSync(join(top, 'packages', it, name)),
+const CODE = /(?<!\.d)\.c?[jt]s$/;
+
+/** Returns the folder of each package, by its name without the scope. The rings are in alphabetical order. */
+export function packageFolders(top = root): ReadonlyMap<string, string> {
+  const foldersIn = (folder: string) =>
+    readdirSync(join(top, folder))
+      .map((name) => `${folder}/${name}`)
+      .filter((it) => statSync(join(top, it)).isDirectory());
+  return new Map(
+    foldersIn('packages')
+      .flatMap(foldersIn)
+      .map((folder) => [basename(folder), folder]),
   );
-  return `packages/${ring}/${name}`;
 }
 
 /** Returns how many lines of a program have code. */
 export function linesOfCode(text: string): number {
   return text.split('\n').filter((line) => !NO_CODE.test(line)).length;
+}
+
+/** Counts the lines of code in the `src` of a package, whose folder is given by its path from the repository's. */
+export function ownLines(folder: string, top = root): number {
+  const source = join(top, folder, 'src');
+  const files = readdirSync(source, { encoding: 'utf8', recursive: true });
+  return sum(
+    files
+      .filter((it) => CODE.test(it))
+      .map((it) => linesOfCode(readFileSync(join(source, it), 'utf8'))),
+  );
 }
 
 /**
@@ -27,13 +45,15 @@ export function linesOfCode(text: string): number {
  * @param top The folder of the repository.
  */
 export function linesIn(source: string, top = root): number {
-  const read = (path: string) => readFileSync(join(top, source, path), 'utf8');
-  if (source.endsWith('.ts')) return linesOfCode(read(''));
-  const { dependencies = {} } = JSON.parse(read('package.json'));
+  if (CODE.test(source)) return linesOfCode(readFileSync(join(top, source), 'utf8'));
+  const manifest = readFileSync(join(top, source, 'package.json'), 'utf8');
+  const { dependencies = {} } = JSON.parse(manifest);
   const others = Object.keys(dependencies).filter((it) => it.startsWith(SCOPE) && it !== DOMAIN);
-  const files = readdirSync(join(top, source, 'src'), { encoding: 'utf8', recursive: true });
-  return [
-    ...files.filter((it) => it.endsWith('.ts')).map((file) => `${source}/src/${file}`),
-    ...others.map((name) => folderOf(name.slice(SCOPE.length), top)),
-  ].reduce((lines, it) => lines + linesIn(it, top), 0);
+  const folders = packageFolders(top);
+  const folderOf = (name: string) => folders.get(name.slice(SCOPE.length)) ?? name;
+  return ownLines(source, top) + sum(others.map((it) => linesIn(folderOf(it), top)));
+}
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, it) => all + it, 0);
 }

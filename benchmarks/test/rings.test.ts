@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { shownLines } from '../src/bench/rings.js';
+
+/** How far a page may be from the code before somebody runs `npm run bench -- lines`. */
+const TOLERANCE = 0.05;
+
+/** Returns the rows of a table: the words, and the last number. */
+const rowsOf = (table: string) =>
+  [...table.matchAll(/^\| (.*) \| *([\d,]+) \|$/gm)].map(([, words = '', lines = '']) => {
+    return { words: words.replaceAll(/[ |]+/g, ' '), lines: Number(lines.replaceAll(',', '')) };
+  });
+
+describe('The lines of code', () => {
+  for (const { page, shown, counted } of shownLines()) {
+    it(`are about as many as ${page} shows`, () => {
+      const [rows, expected] = [rowsOf(shown), rowsOf(counted)];
+      expect(rows.map(({ words }) => words)).to.deep.equal(expected.map(({ words }) => words));
+      for (const [index, { words, lines }] of expected.entries())
+        expect(rows[index]?.lines, words).to.be.closeTo(lines, Math.max(5, lines * TOLERANCE));
+    });
+  }
+});
