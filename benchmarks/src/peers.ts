@@ -69,7 +69,7 @@ export async function start({ name, program, env }: Subject): Promise<RunningSub
     child.once('close', () => reject(new Error(`${name} ended: ${printed}`)));
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
-      const address = /"address":"([^"]+)"/.exec(printed)?.[1];
+      const address = /"url":"([^"]+)"/.exec(printed)?.[1];
       if (address !== undefined) resolve(address);
     });
   });

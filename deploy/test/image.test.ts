@@ -145,7 +145,7 @@ describe('The application in the image', function () {
     });
     try {
       const { printed, ended } = watch(service);
-      const [, address = ''] = await printed(/"address":"([^"]+)"/);
+      const [, address = ''] = await printed(/"url":"([^"]+)"/);
       const [, health = ''] = /CMD (\[.*\])/.exec(instructions('HEALTHCHECK').join()) ?? [];
       const [program, ...ready] = JSON.parse(health);
       await run(program, ready, { cwd: app, env: { ...settings, PORT: new URL(address).port } });

@@ -17,5 +17,5 @@ const app = createApp(new CreatePlant(tokens, plants));
 app.silent = true;
 const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  process.stdout.write(`${JSON.stringify({ address: `http://127.0.0.1:${port}` })}\n`);
+  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);
 });

@@ -3,6 +3,8 @@ import module from 'node:module';
 
 // When the reader of the output has gone, the service goes on.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+// Whoever has changed the tokens may say so before the service has read them.
+if (process.env.ACCESS_TOKENS_FILE !== undefined) process.on('SIGHUP', () => {});
 // Node 22 and later keep the compiled code for the next start; Node 20 cannot.
 module.enableCompileCache?.();
 const { main } = await import('../dist/src/main.js');

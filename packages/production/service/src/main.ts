@@ -9,7 +9,7 @@ import {
   urlOf,
 } from './commands/own-process.js';
 import { readConfiguration, serviceSettings } from './configuration/configuration.js';
-import { ConfigurationError, readSettings } from './configuration/setting.js';
+import { ConfigurationError, isTrial, readSettings } from './configuration/setting.js';
 import { described } from './described.js';
 import { sentenceOf } from './messages/wording.js';
 
@@ -57,15 +57,16 @@ type Command = (process: OwnProcess, given: Arguments) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = {
   async serve(process) {
-    const { ACCESS_TOKENS_FILE } = process.env;
-    // With a tokens file, SIGHUP rereads it.
-    const hangUp = ACCESS_TOKENS_FILE === undefined ? ['SIGHUP'] : [];
-    const stopping = stopOnSignals(process, ['SIGINT', 'SIGTERM', ...hangUp]);
+    const { env, stdout } = process;
+    // With a tokens file, SIGHUP rereads it: even one that comes now, after the service has started.
+    const rereads = env.ACCESS_TOKENS_FILE === undefined ? undefined : on(process, 'SIGHUP');
+    const stopping = stopOnSignals(process, ['SIGINT', 'SIGTERM', ...(rereads ? [] : ['SIGHUP'])]);
     // Node.js would print them as text, which a log that collects both outputs cannot parse.
     const warnings = on(process.removeAllListeners('warning'), 'warning');
-    const configuration = await readConfiguration(process.env);
+    const forPeople = isTrial(env) && stdout.isTTY ? { LOG_FORMAT: 'pretty' } : {};
+    const configuration = await readConfiguration({ ...forPeople, ...env });
     const { serve } = await import('./commands/serve.js');
-    return serve(process, configuration, stopping, warnings);
+    return serve(process, configuration, { stopping, warnings, rereads });
   },
   async import(process, given) {
     const { importPlants } = await import('./commands/import.js');

@@ -90,6 +90,15 @@ describe('The process of plant-store', () => {
       .and.not.to.match(/\/plant-repository-(?:mongodb-batched|group-commit)\/dist\//);
   });
 
+  it('is not ended by a SIGHUP before it is loaded, if it has a tokens file', async () => {
+    const hangUp =
+      "import it from 'module'; it.enableCompileCache = () => process.kill(process.pid, 'SIGHUP')";
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hangUp)}`;
+    const ACCESS_TOKENS_FILE = write([`${ACCESS_TOKEN_SHA256} a-client\n`]);
+    const service = await serve({ ACCESS_TOKENS_FILE, NODE_OPTIONS });
+    expect(await service.stop()).to.equal(0);
+  });
+
   it('keeps serving after a SIGHUP when its outputs are closed', async () => {
     const ACCESS_TOKENS_FILE = write([`${ACCESS_TOKEN_SHA256} a-client\n`]);
     const { address, child, stop } = await serve({ ACCESS_TOKENS_FILE, LOG_LEVEL: 'debug' });

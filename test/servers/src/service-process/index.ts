@@ -108,7 +108,7 @@ export function ownProcesses(): OwnProcesses {
 /** Resolves with the service when it listens. */
 async function served(service: Running): Promise<Service> {
   const [line] = await service.printed(/^.*"listening".*\n/m);
-  const { address, management } = JSON.parse(line);
+  const { url: address, management } = JSON.parse(line);
   const stop = () => {
     service.child.kill('SIGTERM');
     return service.ended;

@@ -10,17 +10,21 @@ import { createContainer, ids, type Log } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
 import { type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
-/**
- * Runs the service until `stopping` aborts, even during startup. Rereads the tokens file on every SIGHUP. Resolves with the
- * exit code.
- *
- * @param warnings What Node.js has warned about since the process began, and what it warns about.
- */
+/** What happens to the process, from its beginning on. */
+export interface ProcessEvents {
+  /** Aborts when the service must stop. */
+  readonly stopping: AbortController;
+  /** What Node.js warns about. */
+  readonly warnings: AsyncIterable<readonly unknown[]>;
+  /** Each signal to read the tokens file again; `undefined` without one. */
+  readonly rereads: AsyncIterable<unknown> | undefined;
+}
+
+/** Runs the service until `stopping` aborts, even during startup. Resolves with the exit code. */
 export async function serve(
   process: OwnProcess,
   configuration: Configuration,
-  stopping: AbortController,
-  warnings: AsyncIterable<readonly unknown[]>,
+  { stopping, warnings, rereads }: ProcessEvents,
 ): Promise<number> {
   const container = createContainer(configuration, process.stdout);
   const logger = await container.getAsync(ids.logger);
@@ -28,7 +32,7 @@ export async function serve(
   try {
     const { variables } = configuration.verifier;
     const { reload } = await container.getAsync(ids.verifier);
-    if (reload) process.on('SIGHUP', () => rereadTokens(reload, variables, logger));
+    if (reload && rereads) void rereadTokens(rereads, reload, variables, logger);
     const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
     const server = await container.getAsync(ids.server);
     const managementServer = await container.getAsync(ids.managementServer);
@@ -60,14 +64,21 @@ async function logAll(warnings: AsyncIterable<readonly unknown[]>, logger: Log):
   for await (const [err] of warnings) logger.warn({ err }, 'Node.js warns');
 }
 
-/** Reads the tokens again. If the new ones are invalid, the old ones stay accepted. */
-function rereadTokens(reload: () => number, variables: string | undefined, logger: Log): void {
-  try {
-    logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    const { problems } = error;
-    logger.error({ problems }, 'SIGHUP: the new tokens are invalid; still using the old ones');
+/** Reads the tokens again on each signal. If the new ones are invalid, the old ones stay accepted. */
+async function rereadTokens(
+  rereads: AsyncIterable<unknown>,
+  reload: () => number,
+  variables: string | undefined,
+  logger: Log,
+): Promise<void> {
+  for await (const _ of rereads) {
+    try {
+      logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const { problems } = error;
+      logger.error({ problems }, 'SIGHUP: the new tokens are invalid; still using the old ones');
+    }
   }
 }
 
@@ -111,7 +122,7 @@ function announce(
   const { demoToken } = configuration;
   const curl = demoToken && curlOf(configuration, api, demoToken);
   if (configuration.LOG_FORMAT === 'json') {
-    logger.info({ ...build, address: api, management, store }, 'listening');
+    logger.info({ ...build, url: api, management, store }, 'listening');
     if (demoToken) logger.warn({ token: demoToken, curl }, `a token ${FOR_THIS_RUN}`);
     return;
   }

@@ -1,11 +1,16 @@
 import { newToken } from '@plant-store/token-verifier-static';
-import { anyOf, nearest } from '../messages/wording.js';
-import { configureChosen, settingsOf, variablesThatChoose } from './adapter-choice.js';
+import {
+  type AdapterChoices,
+  configureChosen,
+  settingsOf,
+  variablesThatChoose,
+} from './adapter-choice.js';
+import { lookAlikesIn } from './look-alikes.js';
 import {
   ConfigurationError,
   host,
+  isSet,
   isTrial,
-  namesOf,
   networks,
   oneOf,
   optionalWholeNumber,
@@ -77,6 +82,8 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
   readonly verifier: ConfiguredVerifier & { readonly name: string };
   /** The token that was made for this run, since no verifier was chosen. */
   readonly demoToken: string | undefined;
+  /** A line for each unknown variable that resembles a setting. */
+  readonly misspelt: readonly string[];
 }
 
 /**
@@ -90,32 +97,49 @@ export async function readConfiguration(
   purpose: 'service' | 'client' = 'service',
 ): Promise<Configuration> {
   const { env, problems } = withSecrets(settings, given);
-  const noStore = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(stores)));
-  const noVerifier = areUnset(given, ...Object.keys(settingsOf(verifiers)));
+  const isUnset = (name: string) => !isSet(name, settings, given);
+  const noStore = STORE_VARIABLES.every(isUnset);
+  const noVerifier = VERIFIER_VARIABLES.every(isUnset);
+  const noToken = isUnset('ACCESS_TOKEN');
   const hasDefaults = isTrial(env) && purpose === 'service';
-  const chosen = noStore && hasDefaults ? { ...env, STORAGE: 'memory' } : env;
-  const service = {
-    ...(env.NODE_ENV === 'production' ? { DOCS: 'off' } : {}),
-    ...(isTrial(env) ? { LOG_FORMAT: 'pretty' } : {}),
-    ...env,
-  };
+  const isDemo = hasDefaults && noVerifier && noToken && !namesProduction(given);
+  const demoToken = isDemo ? newToken() : undefined;
+  const service = env.NODE_ENV === 'production' ? { DOCS: 'off', ...env } : env;
   const values = await collect(problems, () =>
     readSettings(serviceSettings, service, [], (valid) => brokenRules(valid, env)),
   );
+  const chosen = noStore && hasDefaults ? { ...env, STORAGE: 'memory' } : env;
   const store = await collect(problems, () => configureChosen(stores, chosen, 'STORAGE'));
-  const isDemo = hasDefaults && noVerifier && !namesProduction(given);
-  const demoToken = isDemo ? newToken() : undefined;
   const verifier = demoToken
     ? demoVerifier(demoToken)
     : await collect(problems, () => configureChosen(verifiers, env));
   if (noStore && !hasDefaults) problems.push(NO_STORE);
-  if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
-  if (purpose === 'client' && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
-  problems.push(...unknownVariables(given));
+  if (noVerifier && !isDemo) problems.push(noToken ? NO_VERIFIER : UNVERIFIED_TOKEN);
+  if (purpose === 'client' && noToken) problems.push(NO_TOKEN);
+  const lookAlikes = lookAlikesIn(given, settings);
+  const needed = [
+    'NODE_ENV',
+    ...(noStore ? STORE_VARIABLES : variablesOf(stores, store)),
+    ...(noVerifier ? ['ACCESS_TOKEN', ...VERIFIER_VARIABLES] : variablesOf(verifiers, verifier)),
+  ].filter(isUnset);
+  const harmful = lookAlikes.filter(({ setting }) => needed.includes(setting));
+  problems.push(...harmful.map(({ problem }) => problem));
   const isComplete = values && store && verifier && problems.length === 0;
   if (!isComplete) throw new ConfigurationError(problems);
   const isHostDefault = given.HOST === undefined;
-  return { ...values, isHostDefault, store, verifier, demoToken };
+  const misspelt = lookAlikes.map(({ problem }) => problem);
+  return { ...values, isHostDefault, store, verifier, demoToken, misspelt };
+}
+
+const STORE_VARIABLES = ['STORAGE', ...Object.keys(settingsOf(stores))];
+const VERIFIER_VARIABLES = Object.keys(settingsOf(verifiers));
+
+/** Returns the variables that a chosen adapter reads. */
+function variablesOf(
+  choices: AdapterChoices<unknown>,
+  chosen: { readonly name: string } | undefined,
+): string[] {
+  return chosen ? Object.keys(choices[chosen.name]?.settings ?? {}) : [];
 }
 
 /** Resolves as the step does; with `undefined` after adding its problems. */
@@ -129,12 +153,10 @@ async function collect<T>(problems: string[], step: () => T | Promise<T>): Promi
   }
 }
 
-function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean {
-  return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
-}
-
 const NO_STORE = `STORAGE: not set. Set ${variablesThatChoose(stores)}, or STORAGE=memory (${MEMORY_DRAWBACK})`;
 const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
+const UNVERIFIED_TOKEN =
+  'ACCESS_TOKEN: set, but nothing verifies it. Set ACCESS_TOKEN_SHA256 to its digest, which `printf %s "$ACCESS_TOKEN" | sha256sum` prints, or set another way to verify tokens';
 const NO_TOKEN =
   'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
 
@@ -143,42 +165,6 @@ function namesProduction(given: NodeJS.ProcessEnv): boolean {
   return Object.entries(given).some(
     ([name, value]) => /ENV/i.test(name) && /^\s*prod/i.test(`${value}`),
   );
-}
-
-/** Other programs set variables with these first words, such as `NODE_OPTIONS`, `LOG_GROUP` and `PUBLIC_HOSTNAME`. */
-const SHARED_WORDS = ['ACCESS', 'BASE', 'LOG', 'MAX', 'NODE', 'PUBLIC'];
-
-/** Kubernetes sets these for a service of the namespace that is called `mongodb` or `postgresql`; tests read the last one. */
-const OF_OTHERS = /_SERVICE_(?:HOST|PORT)|_PORT(?:$|_\d+_)|^POSTGRESQL_BIN$/;
-
-/** Returns the word before the first underscore, in upper case; `undefined` for a name of one word. */
-function firstWordOf(name: string): string | undefined {
-  const [word, ...others] = name.toUpperCase().split('_');
-  return others.length === 0 ? undefined : word;
-}
-
-function unknownVariables(given: NodeJS.ProcessEnv): string[] {
-  const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
-  const known = [...Object.keys(settings), ...files];
-  const notSecret = Object.keys(settings).map((name) => `${name}_FILE`);
-  return Object.keys(given)
-    .filter((name) => !OF_OTHERS.test(name))
-    .filter((name) => !known.includes(name) && !notSecret.includes(name))
-    .flatMap((name) => {
-      const fix = fixOf(name.toUpperCase(), known);
-      return fix === undefined ? [] : [`${name}: unknown variable. ${fix}`];
-    });
-}
-
-/** Returns how to correct an unknown variable; `undefined` if it is probably for another program. */
-function fixOf(name: string, known: readonly string[]): string | undefined {
-  const word = firstWordOf(name);
-  const alike = known.filter((it) => word !== undefined && firstWordOf(it) === word);
-  if (word === undefined || alike.length === 0) return undefined;
-  const isShared = SHARED_WORDS.includes(word);
-  const meant = nearest(name, known, isShared ? 1 : 2);
-  if (meant !== undefined) return `Did you mean ${meant}?`;
-  return isShared ? undefined : `Remove it, or set ${anyOf(alike)}`;
 }
 
 /** Returns the broken rules that concern several variables of the service. */
@@ -214,6 +200,7 @@ export function advice(configuration: Configuration): string[] {
   const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests, which can take up to ${longestMs} ms (REQUEST_TIMEOUT_MS + REQUEST_DEADLINE_MS + ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
   return [
+    ...configuration.misspelt,
     configuration.NODE_ENV === 'production' && configuration.isHostDefault && LOOPBACK_ONLY,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
     ...(store.advice?.(configuration) ?? []),

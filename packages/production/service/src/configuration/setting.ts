@@ -197,19 +197,24 @@ function shown(text: string, { secret }: Setting<unknown>): string {
 export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   const env = { ...given };
   const problems: string[] = [];
-  for (const [name, { secret }] of Object.entries(table)) {
+  for (const name of namesOf(table, 'secret')) {
     const file = `${name}_FILE`;
     const path = given[file];
     if (path === undefined) continue;
     try {
-      if (!secret) problems.push(`${file}: ${name} is not a secret. Set ${name} instead`);
-      else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trim();
+      if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trim();
       else problems.push(`${name}, ${file}: both are set. Unset one of them`);
     } catch (error) {
       problems.push(unreadable(file, error));
     }
   }
   return { env, problems };
+}
+
+/** Whether a variable is set, even by the file of a secret. */
+export function isSet(name: string, table: Settings, given: NodeJS.ProcessEnv): boolean {
+  const isInFile = table[name]?.secret === true && given[`${name}_FILE`] !== undefined;
+  return isInFile || given[name] !== undefined;
 }
 
 /** Returns the problem of a variable that contains the path of a file that cannot be read. */

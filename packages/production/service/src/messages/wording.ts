@@ -36,29 +36,20 @@ function chainOf(error: unknown): string[] {
   return [error.message, ...[error.cause, ...several].flatMap(chainOf)];
 }
 
-/** Returns the known name that was probably meant: the first with the fewest edits, at most 2 by default, or 1 if it is short. */
-export function nearest(
-  name: string,
-  known: readonly string[],
-  maxEdits: 1 | 2 = 2,
-): string | undefined {
-  for (let edits = 1; edits <= (name.length < 8 ? 1 : maxEdits); edits += 1) {
-    const meant = known.find((candidate) => isWithin(edits, name, candidate));
-    if (meant !== undefined) return meant;
-  }
-  return undefined;
+/** Returns the known name that was probably meant: this one, or the first that differs by one edit. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  return known.find((it) => it === name) ?? known.find((it) => isOneEditFrom(name, it));
 }
 
-/** Returns whether at most `edits` edits turn `a` into `b`: each inserts, removes or replaces a character, or swaps two. */
-function isWithin(edits: number, a: string, b: string): boolean {
-  if (a === b) return true;
-  if (a !== '' && a[0] === b[0]) return isWithin(edits, a.slice(1), b.slice(1));
-  if (edits === 0) return false;
-  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0];
+/** Returns whether to insert, remove or replace a character, or to swap two, turns `a` into `b`. */
+function isOneEditFrom(a: string, b: string): boolean {
+  const at = [...a, ''].findIndex((character, index) => character !== b[index]);
+  const [left, right] = [a.slice(at), b.slice(at)];
+  const [one, two] = left;
   return (
-    isWithin(edits - 1, a.slice(1), b.slice(1)) ||
-    isWithin(edits - 1, a.slice(1), b) ||
-    isWithin(edits - 1, a, b.slice(1)) ||
-    (isSwapped && isWithin(edits - 1, a.slice(2), b.slice(2)))
+    left === right.slice(1) ||
+    left.slice(1) === right ||
+    left.slice(1) === right.slice(1) ||
+    `${two}${one}${left.slice(2)}` === right
   );
 }

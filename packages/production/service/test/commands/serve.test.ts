@@ -34,7 +34,7 @@ const ADDRESS = String.raw`http:\/\/127\.0\.0\.1:[1-9][0-9]*`;
 
 /** Starts the service without a token verifier. Resolves when it has printed the line that creates a plant. */
 async function startDemo(env: Record<string, string> = {}) {
-  const service = new Command([], { PORT: '0', ...env });
+  const service = new Command([], { PORT: '0', LOG_FORMAT: 'pretty', ...env });
   const [curl, address, token] = await service.printed(
     new RegExp(`^curl -sS (${ADDRESS}).*Bearer (\\S+)'.*$`, 'm'),
   );
@@ -61,8 +61,8 @@ describe('Starting the service', () => {
     }
   });
 
-  it('prints JSON with the token and command if LOG_FORMAT=json', async () => {
-    const service = new Command([], { PORT: '0', LOG_FORMAT: 'json' });
+  it('prints JSON with the token and command if another program reads its output', async () => {
+    const service = new Command([], { PORT: '0' });
     await service.printed(/"token".*\n/);
     expect(await service.stop()).to.equal(0);
     const lines = service.out
@@ -259,12 +259,13 @@ describe('A SIGHUP', () => {
     expect(service.err).to.equal('');
   });
 
-  it('does not stop a service with a tokens file', async () => {
-    const file = write([`${ACCESS_TOKEN_SHA256} nursery\n`]);
-    const service = await serveHere({}, { ACCESS_TOKENS_FILE: file });
+  it('makes a service with a tokens file read it again, even if it arrives during the start', async () => {
+    const ACCESS_TOKENS_FILE = write([`${ACCESS_TOKEN_SHA256} nursery\n`]);
+    const service = new Command([], { PORT: '0', ACCESS_TOKENS_FILE });
     service.emit('SIGHUP');
-    await service.printed(/SIGHUP: /);
-    expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+    await service.printed(/"listening"/);
+    expect(await service.stop()).to.equal(0);
+    expect(service.out).to.match(/"tokens":1,"msg":"SIGHUP: the tokens were read again"/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { advice } from '../../src/configuration/configuration.js';
-import { configured, DIGEST, type Env, JWT } from '../support/configured.js';
+import { configured, DIGEST, type Env, JWT, unknown } from '../support/configured.js';
 
 describe('Advice', () => {
   const TIMES = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
@@ -18,6 +18,14 @@ describe('Advice', () => {
     [
       'is not given if JWT_SCOPE is set, or about variables of other programs',
       { ...JWT, JWT_SCOPE: 'plants', HOME: '1', MONGO_URL: 'a', PGHOST: 'a', DATABASE_URL: 'a' },
+    ],
+    [
+      'is given about variables that resemble a setting',
+      { MAX_IN_FLIGT: '5', log_level: 'debug', LOGFORMAT: 'x', HOST_FILE: 'a' },
+      unknown('MAX_IN_FLIGT', 'MAX_IN_FLIGHT'),
+      unknown('log_level', 'LOG_LEVEL'),
+      unknown('LOGFORMAT', 'LOG_FORMAT'),
+      unknown('HOST_FILE', 'HOST'),
     ],
     [
       'is not given if REQUEST_DEADLINE_MS is long enough for a failover',

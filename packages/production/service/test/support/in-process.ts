@@ -77,7 +77,7 @@ export async function serveHere(
 ): Promise<Service> {
   const service = new Command(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...verifier, ...env });
   const [line] = await service.printed(/^.*"listening".*\n/m);
-  const { address, management } = JSON.parse(line);
+  const { url: address, management } = JSON.parse(line);
   return Object.assign(service, { address, management });
 }
 
