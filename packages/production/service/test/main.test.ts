@@ -5,7 +5,7 @@ import { sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';
 import { urlOf } from '../src/commands/own-process.js';
-import { result, serveHere, stopAll } from './support/in-process.js';
+import { Command, result, serveHere, stopAll } from './support/in-process.js';
 
 const checkout = join(import.meta.dirname, '../../../../..');
 const page = readFileSync(`${checkout}/docs/configuration.md`, 'utf8');
@@ -127,6 +127,16 @@ describe('A secret in the wrong place', () => {
       for (const name of variables) expect(err).to.include(`${name}: `);
     });
   }
+});
+
+describe('plant-store check', () => {
+  it('exits even if the connections of a store do not end', async () => {
+    const check = new Command(['check'], { ACCESS_TOKEN_SHA256: sha256('a') });
+    const exits: number[] = [];
+    check.on('exit', (code) => exits.push(code));
+    await check.ended;
+    expect(exits).to.deep.equal([0]);
+  });
 });
 
 /** Starts a service, and runs the command with the same settings. */

@@ -1,6 +1,7 @@
-import type { PlantRepository, StoreUnavailableError } from '@plant-store/domain';
+import type { StoreUnavailableError } from '@plant-store/domain';
 import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
 import { sentenceOf } from '../messages/wording.js';
+import type { Store } from './stores.js';
 
 const CHECK_INTERVAL_MS = 1_000;
 
@@ -8,9 +9,8 @@ const CHECK_INTERVAL_MS = 1_000;
  * Returns a store that checks every second whether it is ready, and reports each change, for a store that has no events
  * of its own.
  */
-export function watched(plants: PlantRepository, observer: StoreObserver): PlantRepository {
+export function watched(plants: Store, observer: StoreObserver): Store {
   let reported: string | undefined;
-  let next: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   async function check(): Promise<void> {
@@ -21,16 +21,17 @@ export function watched(plants: PlantRepository, observer: StoreObserver): Plant
       observer(error ? { type: 'store unreachable', error } : { type: 'store reachable' });
     }
     reported = state;
-    next = setTimeout(check, CHECK_INTERVAL_MS);
+    setTimeout(check, CHECK_INTERVAL_MS).unref();
   }
 
   void check();
+  const read = plants.read?.bind(plants);
   return {
+    ...(read && { read }),
     add: (plant, timeLimitMs) => plants.add(plant, timeLimitMs),
     ready: () => plants.ready(),
     async close() {
       isClosed = true;
-      clearTimeout(next);
       await plants.close();
     },
   };

@@ -1,4 +1,5 @@
-import { openSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { constants, openSync, readSync } from 'node:fs';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -11,6 +12,7 @@ import { expect } from 'chai';
 import proxyAddress from 'proxy-addr';
 import { openLog } from '../../src/telemetry/logger.js';
 import { type Observer, type ObserverOptions, observe } from '../../src/telemetry/observer.js';
+import { newFiles } from '../support/plant-files.js';
 
 const NONE = { store: {}, verifier: {} };
 const OUTAGES = [StoreUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
@@ -165,6 +167,8 @@ async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promi
 }
 
 describe('The log', () => {
+  const { newPath } = newFiles();
+
   it('contains one JSON object per line, with level and ISO 8601 time', async () => {
     const line = await written('json');
     expect(line).to.match(/^[^\n]+\n$/);
@@ -190,5 +194,31 @@ describe('The log', () => {
       for (let line = 0; line < 100; line += 1) logger.info('x'.repeat(20_000));
       expect(lost, LOG_FORMAT).to.be.above(0);
     }
+  });
+
+  it('does not report lost lines if a reader that had stopped goes on and gets them all', async () => {
+    const pipe = newPath();
+    execFileSync('mkfifo', [pipe]);
+    const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    const stream = Object.assign(new PassThrough(), { fd });
+    const logger = await openLog({ LOG_FORMAT: 'json', LOG_LEVEL: 'info' }, stream, expect.fail);
+    // More than a pipe holds, and less than the log keeps.
+    for (let line = 0; line < 10; line += 1) logger.info('x'.repeat(20_000));
+    logger.info('the last of them');
+    const buffer = Buffer.alloc(65_536);
+    let text = '';
+    const readUntil = async (end: string) => {
+      while (!text.includes(end)) {
+        try {
+          text += buffer.toString('latin1', 0, readSync(fd, buffer));
+        } catch {
+          await new Promise(setImmediate);
+        }
+      }
+    };
+    await readUntil('the last of them');
+    logger.info('the end');
+    await readUntil('the end');
+    expect(text).not.to.include('lost');
   });
 });
