@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { until as untilTrue } from '@plant-store/contract-suite';
-import { freePort, listen } from '@plant-store/faulty-network';
 import { failuresOfCreate } from '@plant-store/plant-json';
+import { freePort, listen } from '@plant-store/test-servers/loopback';
 import { needsMongod, ReplicaSet } from '@plant-store/test-servers/mongod';
 import { skipWithout } from '@plant-store/test-servers/programs';
 import {

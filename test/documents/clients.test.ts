@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { freePort } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/test-servers/loopback';
 import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
 import { ownProcesses, sha256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/test-servers/loopback';
 import { postPlant } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { readDocument } from '../support/markdown.js';

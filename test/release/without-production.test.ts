@@ -1,4 +1,4 @@
-import { freePort } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/test-servers/loopback';
 import { needsMongod } from '@plant-store/test-servers/mongod';
 import { postPlant } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';

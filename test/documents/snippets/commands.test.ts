@@ -1,4 +1,4 @@
-import { freePort } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/test-servers/loopback';
 import { newDatabase } from '@plant-store/test-servers/mongod';
 import {
   ACCESS_TOKEN_SHA256,

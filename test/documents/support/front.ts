@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { listen } from '@plant-store/faulty-network';
+import { listen } from '@plant-store/test-servers/loopback';
 
 export const JSON_TYPE = { 'Content-Type': 'application/json' };
 

@@ -10,10 +10,10 @@ import {
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { FaultyNetwork, networkFaults } from '@plant-store/faulty-network';
+import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { PlantReader } from '@plant-store/plant-reader';
 import { describePlantReader } from '@plant-store/plant-reader-contract';
-import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import { describePlantRepository, networkFaults } from '@plant-store/plant-repository-contract';
 import {
   CREATE_TABLE,
   postgresqlPlantRepository,

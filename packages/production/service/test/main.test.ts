@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/test-servers/loopback';
 import { sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';

@@ -1,6 +1,9 @@
 import { EventEmitter, once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { listen } from './listen.js';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** How long {@link FaultyNetwork.restore} waits for the response to what was delayed. */
+const MAX_RESPONSE_MS = 30_000;
 
 /**
  * What happens to a response when its first bytes arrive. By then, the server has carried out the request.
@@ -25,8 +28,8 @@ export class FaultyNetwork {
   #serverPort: number;
   readonly #marker: Buffer;
   readonly #proxy = createServer((client) => this.#link(client));
-  /** What {@link delayRequest} holds, by its connection to the server. */
-  readonly #delayed = new Map<Socket, Buffer>();
+  /** What {@link delayRequest} holds, by its connection to the server, as soon as its client has closed. */
+  readonly #delayed = new Map<Socket, Promise<Buffer>>();
   #faults: ResponseFault[] = [];
   #delaysNext = false;
   #frozen = false;
@@ -45,7 +48,7 @@ export class FaultyNetwork {
    */
   static async before(serverPort: number, marker = ''): Promise<FaultyNetwork> {
     const network = new FaultyNetwork(serverPort, marker);
-    network.#port = await listen(network.#proxy);
+    await network.#listen();
     return network;
   }
 
@@ -61,8 +64,8 @@ export class FaultyNetwork {
   }
 
   /**
-   * Ends the connection of the next request that contains the marker. The request is not lost: it reaches the server
-   * on {@link restore}. Other connections are not affected.
+   * Ends the connection of the next request that contains the marker, and holds everything that the client sends on it
+   * until it closes. That reaches the server on {@link restore}. Other connections are not affected.
    */
   delayRequest(): void {
     this.#expectMarker();
@@ -105,16 +108,13 @@ export class FaultyNetwork {
 
   /** Ends every connection and refuses new ones, until {@link restore}. */
   async cut(): Promise<void> {
-    if (!this.#proxy.listening) return;
-    const closed = once(this.#proxy, 'close');
-    this.#proxy.close();
-    for (const { client } of this.#links) client.destroy();
-    await closed;
+    this.refuseConnections();
+    await Promise.all([...this.#links].map(({ client }) => closed(client.destroy())));
   }
 
   /**
    * Ends every fault: sends what was held, and accepts connections on the same port. Resolves when the server has
-   * responded to what {@link delayRequest} held.
+   * responded to what {@link delayRequest} held, and rejects if it does not.
    */
   async restore(): Promise<void> {
     this.#faults = [];
@@ -125,8 +125,8 @@ export class FaultyNetwork {
       link.client.resume();
       link.server.resume();
     }
-    if (!this.#proxy.listening) await listen(this.#proxy, this.#port);
-    await Promise.all([...this.#delayed].map(([server, bytes]) => this.#deliver(server, bytes)));
+    if (!this.#proxy.listening) await this.#listen();
+    await Promise.all([...this.#delayed].map(([server, held]) => this.#deliver(server, held)));
   }
 
   async close(): Promise<void> {
@@ -138,11 +138,22 @@ export class FaultyNetwork {
     if (this.#marker.length === 0) throw new Error('the network has no marker to look for');
   }
 
-  async #deliver(server: Socket, bytes: Buffer): Promise<void> {
-    if (!server.destroyed) {
+  async #listen(): Promise<void> {
+    await once(this.#proxy.listen(this.#port, '127.0.0.1'), 'listening');
+    this.#port = (this.#proxy.address() as AddressInfo).port;
+  }
+
+  async #deliver(server: Socket, held: Promise<Buffer>): Promise<void> {
+    const settled = new AbortController();
+    const late = wait(MAX_RESPONSE_MS, undefined, settled).then(() => {
+      throw new Error('the server has not responded to the delayed request');
+    });
+    const responded = held.then((bytes) => {
+      if (server.destroyed) return;
       server.write(bytes);
-      await Promise.race([once(server, 'data'), once(server, 'close')]);
-    }
+      return Promise.race([once(server, 'data'), closed(server)]);
+    });
+    await Promise.race([responded, late]).finally(() => settled.abort());
     server.destroy();
   }
 
@@ -174,8 +185,7 @@ export class FaultyNetwork {
       const isMarked = this.#marker.length > 0 && text.includes(this.#marker);
       if (isMarked && this.#delaysNext) {
         this.#delaysNext = false;
-        this.#delayed.set(server, bytes);
-        client.destroy();
+        this.#delayed.set(server, this.#held(client, bytes));
         return;
       }
       server.write(bytes);
@@ -183,6 +193,14 @@ export class FaultyNetwork {
       link.fault ??= this.#faults.shift();
       this.#requests.emit('passed');
     });
+  }
+
+  /** Ends a connection, and resolves with what the client has sent on it by then, from its first bytes on. */
+  async #held(client: Socket, first: Buffer): Promise<Buffer> {
+    const chunks = [first];
+    client.removeAllListeners('data').on('data', (bytes) => chunks.push(bytes));
+    await closed(client.end());
+    return Buffer.concat(chunks);
   }
 
   #handOnResponse(link: Link, bytes: Buffer): void {
@@ -198,4 +216,9 @@ export class FaultyNetwork {
       client.write(bytes);
     }
   }
+}
+
+/** Resolves when a socket has closed, even because of an error. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
 }

@@ -72,12 +72,14 @@ describe('FaultyNetwork', () => {
     other.destroy();
   });
 
-  it('ends connections when cut, and refuses new ones until restored', async () => {
-    await echoed(client, 'before');
+  it('refuses new connections until restored, and ends the open ones only when cut', async () => {
+    network.refuseConnections();
+    await rejects(connected(), { code: 'ECONNREFUSED' });
+    expect(await echoed(client, 'still open')).to.equal('still open');
     const closed = once(client, 'close');
     await network.cut();
+    expect(network.connections).to.equal(0);
     await closed;
-    await rejects(connected(), { code: 'ECONNREFUSED' });
     await network.restore();
     client = await connected();
     expect(await echoed(client, 'after')).to.equal('after');
@@ -141,13 +143,16 @@ describe('FaultyNetwork', () => {
   it('ends the connection of a delayed request, and delivers the request when restored', async () => {
     network.delayRequest();
     expect(await echoed(client, 'a read')).to.equal('a read');
-    client.write(MARKER);
+    // More than one chunk.
+    const large = MARKER + 'x'.repeat(300_000);
+    client.write(large);
     await once(client, 'close');
     client = await connected();
     expect(await echoed(client, 'another write')).to.equal('another write');
-    expect(received).to.deep.equal(['a read', 'another write']);
+    expect(received.splice(0)).to.deep.equal(['a read', 'another write']);
     await network.restore();
-    expect(received.at(-1)).to.equal(MARKER);
+    while (received.join('').length < large.length) await setImmediate();
+    expect(received.join('')).to.equal(large);
   });
 
   it('forgets a delayed request whose server has ended the connection', async () => {

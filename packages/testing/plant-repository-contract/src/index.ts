@@ -1,4 +1,5 @@
 export { CALLERS, ConcurrentCreates } from './concurrent-creates.js';
+export { networkFaults } from './network-faults.js';
 export type { DatabaseFaults, OpenStore } from './open-store.js';
 export {
   contractCases,

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NewPlantFields } from '@plant-store/domain';
-import { FaultyNetwork, networkFaults } from '@plant-store/faulty-network';
+import { FaultyNetwork } from '@plant-store/faulty-network';
+import { networkFaults } from '@plant-store/plant-repository-contract';
 import { type Document, MongoClient } from 'mongodb';
 import { SecureMongod } from './secure-mongod.js';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@plant-store/faulty-network';
 import { type Document, MongoClient } from 'mongodb';
+import { freePort } from '../loopback/index.js';
 import { ServerProcess } from '../programs/index.js';
 import { findMongod } from './find-mongod.js';
 

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, copyFileSync, existsSync, writeFileSync } from 'n
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '@plant-store/faulty-network';
 import { Pool } from 'pg';
+import { freePort } from '../loopback/index.js';
 import { ServerProcess } from '../programs/index.js';
 import { findPostgresql } from './find-postgresql.js';
 

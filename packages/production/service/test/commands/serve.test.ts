@@ -5,7 +5,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { StoreUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
-import { freePort, silentServer } from '@plant-store/faulty-network';
+import { freePort, silentServer } from '@plant-store/test-servers/loopback';
 import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/test-servers/oidc-issuer';
 import { needsProgram } from '@plant-store/test-servers/programs';
 import {

@@ -1,6 +1,7 @@
-import type { FaultyNetwork } from './faulty-network.js';
+import type { FaultyNetwork } from '@plant-store/faulty-network';
+import type { DatabaseFaults } from './open-store.js';
 
-/** Returns the faults of a network in front of a database, as hooks of the contract suite of `PlantRepository`. */
+/** Returns the faults of a network in front of a database, as hooks of the suite. */
 export function networkFaults(network: FaultyNetwork) {
   return {
     stall: async () => network.freeze(),
@@ -10,5 +11,5 @@ export function networkFaults(network: FaultyNetwork) {
     outage: () => network.cut(),
     loseConnections: async () => network.freezeConnections(),
     connections: async () => network.connections,
-  };
+  } satisfies Partial<DatabaseFaults>;
 }
