@@ -21,7 +21,7 @@ const NEEDS_MORE = [
 
 const SLOW = [
   'dist/test/documents/tutorials.test.js',
-  'packages/*/*/dist/test/**/*.slow.test.js',
+  '{packages/*/*,benchmarks}/dist/test/**/*.slow.test.js',
   'dist/test/http-contract/*.slow.test.js',
   'dist/deploy/test/*.test.js',
   'dist/test/{documents,release}/**/!(tutorials).test.js',

@@ -7,7 +7,11 @@ import { PlantIdTakenError } from './plant-repository.ts';
 import { InvalidTokenError } from './token-verifier.ts';
 
 const NewPlant = v.object({
-  id: v.pipe(v.number('id must be a number'), v.safeInteger('id must be a safe integer')),
+  id: v.pipe(
+    v.number('id must be a number'),
+    v.safeInteger('id must be a safe integer'),
+    v.toBigint(),
+  ),
   name: v.string('name must be a string'),
   tag: v.optional(v.string('tag must be a string or absent')),
 });

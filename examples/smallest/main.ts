@@ -2,5 +2,6 @@ import { createContainer } from './container.ts';
 import { CreatePlant } from './create-plant.ts';
 import { createApp } from './http-koa.ts';
 
-const createPlant = createContainer(process.env.MONGODB_URI).get(CreatePlant);
-createApp(createPlant).listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
+const { MONGODB_URI, PORT = '3000' } = process.env;
+const createPlant = createContainer(MONGODB_URI).get(CreatePlant);
+createApp(createPlant).listen(Number(PORT), '127.0.0.1');

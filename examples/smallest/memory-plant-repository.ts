@@ -2,7 +2,7 @@ import { type Plant, PlantIdTakenError, type PlantRepository } from './plant-rep
 
 /** Adapter: keeps plants in memory. */
 export class MemoryPlantRepository implements PlantRepository {
-  readonly #plants = new Map<number, Plant>();
+  readonly #plants = new Map<bigint, Plant>();
 
   async add(plant: Plant): Promise<void> {
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');

@@ -1,41 +1,40 @@
 import { expect } from 'chai';
-import { type Plant, PlantIdTakenError, type PlantRepository } from './plant-repository.ts';
+import { PlantIdTakenError, type PlantRepository } from './plant-repository.ts';
 
-/** A new, empty store; `reopen` opens another one on the same plants. */
-export interface OpenStore {
-  readonly plants: PlantRepository;
-  readonly reopen: () => PlantRepository;
-}
+/** Opens a repository. Repositories that the same function opens work on the same plants. */
+type Open = () => PlantRepository;
 
-const monstera = { id: 1, name: 'Monstera' };
-const refused = (plants: PlantRepository, plant: Plant) => plants.add(plant).catch((it) => it);
+const monstera = { id: 1n, name: 'Monstera' };
+
+const expectTaken = async (adding: Promise<void>) =>
+  expect(await adding.catch((error) => error)).to.be.instanceOf(PlantIdTakenError);
 
 /** The promises of the port. */
 const CASES = {
-  'refuses an id that is taken': async ({ plants }: OpenStore) => {
+  'refuses an id that is taken': async (open: Open) => {
+    const plants = open();
     await plants.add(monstera);
-    expect(await refused(plants, { id: 1, name: 'Ficus' })).to.be.instanceOf(PlantIdTakenError);
+    await expectTaken(plants.add({ id: 1n, name: 'Ficus' }));
   },
-  'stores only one of two plants with the same id': async ({ plants }: OpenStore) => {
+  'stores only one of two plants with the same id': async (open: Open) => {
+    const plants = open();
     const ends = await Promise.allSettled([plants.add(monstera), plants.add(monstera)]);
     expect(ends.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
   },
-  'keeps its plants': async ({ plants, reopen }: OpenStore) => {
-    await plants.add(monstera);
-    expect(await refused(reopen(), monstera)).to.be.instanceOf(PlantIdTakenError);
+  'keeps its plants': async (open: Open) => {
+    await open().add(monstera);
+    await expectTaken(open().add(monstera));
   },
 };
 
-/** The contract suite: the promises of the port as tests, for every adapter. `without` says which an adapter does not give. */
+/** The contract suite: the promises of the port as tests, for every adapter. `without` names those that it does not give. */
 export function describePlantRepository(
   adapter: string,
-  open: () => OpenStore | Promise<OpenStore>,
+  newStore: () => Promise<Open>,
   without: readonly (keyof typeof CASES)[] = [],
 ): void {
   describe(adapter, () => {
-    for (const [name, check] of Object.entries(CASES)) {
-      const isExcused = without.some((it) => it === name);
-      (isExcused ? it.skip : it)(name, async () => check(await open()));
-    }
+    for (const [name, check] of Object.entries(CASES))
+      (without.some((it) => it === name) ? it.skip : it)(name, async () => check(await newStore()));
   });
 }

@@ -1,6 +1,6 @@
-/** A plant of the store. */
+/** What a client creates. */
 export interface Plant {
-  readonly id: number;
+  readonly id: bigint;
   readonly name: string;
   readonly tag?: string | undefined;
 }

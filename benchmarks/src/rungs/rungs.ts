@@ -50,7 +50,11 @@ function own(name: string, source: string, MONGODB_INSERTS: string, open: Rung['
 }
 
 export const rungs: readonly Rung[] = [
-  measured('insertOne', 'benchmarks/src/rungs/insert-one.ts', (...at) => new InsertOne(...at)),
+  measured(
+    'insertOne',
+    'examples/smallest/mongo-plant-repository.ts',
+    (...at) => new InsertOne(...at),
+  ),
   measured('true outcomes', TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, ONCE)),
   measured("driver's retry", TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, TWICE)),
   own(
