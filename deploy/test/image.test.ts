@@ -48,7 +48,7 @@ function context(): { included: string[]; leftOut: RegExp } {
   const lines = linesOf('.dockerignore').filter((line) => /^[^#*]|^\*\*/.test(line));
   const included = lines.filter((it) => it.startsWith('!')).map((it) => it.slice(1));
   // The build makes `dist`, without tests because it gets none.
-  const patterns = lines.filter((it) => !/^!|\/dist$/.test(it)).concat('packages/*/dist/test');
+  const patterns = lines.filter((it) => !/^!|\/dist$/.test(it)).concat('packages/*/*/dist/test');
   const sources = patterns.map((it) => it.replace('**/', '(?:.*/)?').replaceAll('*', '[^/]*'));
   return { included, leftOut: new RegExp(`^(?:${sources.join('|')})$`) };
 }
@@ -102,8 +102,13 @@ describe('The application in the image', function () {
       for (const it of Object.keys(dependencies ?? {}))
         if (/^@plant-store\//.test(it)) needed.add(it);
     }
-    const there = readdirSync(join(app, 'packages')).map((it) => join(app, 'packages', it));
-    expect(there.map((it) => readManifest(it).name)).to.have.members([...needed]);
+    const packages = join(app, 'packages');
+    const there = readdirSync(packages).flatMap((ring) =>
+      readdirSync(join(packages, ring)).map(
+        (name) => readManifest(join(packages, ring, name)).name,
+      ),
+    );
+    expect(there).to.have.members([...needed]);
   });
 
   it(`is smaller than ${MAX_BYTES / 1e6} MB, without sources, types, tests or native code`, () => {
