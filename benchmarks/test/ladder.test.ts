@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Sample } from '../src/bench/compare.js';
 import { cpuTime, medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
 import type { Figures } from '../src/demo/figures.js';
-import { ladderTable } from '../src/ladder/columns.js';
+import { briefly, ladderTable } from '../src/ladder/columns.js';
 import { faultColumns } from '../src/ladder/faults.js';
 import { linesIn, linesOfCode } from '../src/ladder/lines.js';
 import { throughputColumns } from '../src/ladder/throughput.js';
@@ -42,7 +42,7 @@ describe('A ratio', () => {
   });
 });
 
-describe('The number of lines of code of a rung', () => {
+describe('The number of lines of code of an implementation', () => {
   it('excludes comments and blank lines', () => {
     const text = '// a\n\n/** b\n * c\n */\nconst d = 1; // e\n\n  const f = g * h;\n';
     expect(linesOfCode(text)).to.equal(2);
@@ -57,14 +57,14 @@ describe('The number of lines of code of a rung', () => {
     const needs = (...names: string[]) =>
       JSON.stringify({ dependencies: Object.fromEntries(names.map((it) => [it, '1.0.0'])) });
     write(
-      'packages/rung/package.json',
+      'packages/implementation/package.json',
       needs('@plant-store/domain', '@plant-store/core', 'mongodb'),
     );
-    write('packages/rung/src/deep/a.ts', 'a();\n// b\n');
-    write('packages/rung/src/notes.md', 'c\n');
+    write('packages/implementation/src/deep/a.ts', 'a();\n// b\n');
+    write('packages/implementation/src/notes.md', 'c\n');
     write('packages/essential/core/package.json', needs('@plant-store/domain'));
     write('packages/essential/core/src/d.ts', 'd();\ne();\n');
-    expect(linesIn('packages/rung', top)).to.equal(3);
+    expect(linesIn('packages/implementation', top)).to.equal(3);
     expect(linesIn('packages/essential/core/src/d.ts', top)).to.equal(2);
     rmSync(top, { recursive: true });
   });
@@ -99,25 +99,35 @@ describe('The table of the ladder', () => {
     ]);
   });
 
-  it('shows throughput relative to the rung with numbered retries', () => {
+  it('shows throughput relative to the implementation with own retries', () => {
     const all = [1, 50, 200].flatMap((connections) => [
-      sample('numbered retries', 0, 100, connections),
+      sample('own retries', 0, 100, connections),
       sample('batched', 0, 100 + connections, connections),
     ]);
     const cells = throughputColumns(all).map(({ cells }) => cells.get('batched'));
     expect(cells).to.deep.equal(['1.01', '1.50', '3.00', '1.50']);
   });
 
-  it('has a row for each rung, and a column for each measurement', () => {
+  it('has a row for each implementation, and a column for each measurement', () => {
     const cells = new Map([
       ['a', '1,000'],
       ['b', '2'],
     ]);
     expect(ladderTable(names, [{ title: 'lines', cells }]).split('\n')).to.deep.equal([
-      '| rung | lines |',
-      '| ---- | ----: |',
-      '| a    | 1,000 |',
-      '| b    |     2 |',
+      '| implementation | lines |',
+      '| -------------- | ----: |',
+      '| a              | 1,000 |',
+      '| b              |     2 |',
+    ]);
+  });
+
+  it('shows some columns in the README, without the ranges', () => {
+    const columns = ['lines', 'cases', 'creates/s at 50'].map((title) => {
+      return { title, cells: new Map([['a', '1.20 (1.10–1.37)']]) };
+    });
+    expect(briefly(columns)).to.deep.equal([
+      { title: 'lines of code', cells: new Map([['a', '1.20']]) },
+      { title: 'creates/s, 50 clients', cells: new Map([['a', '1.20']]) },
     ]);
   });
 });

@@ -15,7 +15,7 @@ describe('The demo', function () {
   this.timeout(240_000);
   before(needsMongod);
 
-  it('reports true outcomes of the service, and counts the creates of every rung', async () => {
+  it('reports true outcomes of the service, and counts the creates of every implementation', async () => {
     const command = snippet('docs/evidence.md', 'npm run demo').trimEnd();
     const { stdout } = await run('bash', ['-c', `${command} -- --json --seconds 1`], { cwd: root });
     // npm prints lines before them.

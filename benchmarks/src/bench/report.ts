@@ -7,7 +7,6 @@ import { CONNECTIONS, type Sample } from './compare.js';
 import { cpuTime, type Measure, medianAndRange, perSecond, ratios } from './ratios.js';
 
 const PAGE = 'docs/evidence.md';
-const FIRST_PAGE = 'README.md';
 const SAMPLES = join(root, 'docs/performance.csv');
 const SERVICE = 'Plant Store';
 const BASE = 'base';
@@ -43,24 +42,6 @@ export function ratioTable(results: Results): string {
   return markdownTable([['', 'compared with', ...CONNECTIONS.map(String)], ...rows], 2);
 }
 
-/** Returns the creates per second relative to the peers that keep plants in a database, for the README. */
-function speedTable(results: Results): string {
-  const rows = COMPARED.filter(([, , , measures]) => measures === DURABLE).flatMap(
-    ([store, title, peers]) => {
-      const samples = results.get(store) ?? [];
-      return peers
-        .filter((peer) => peer !== BASE)
-        .map((peer) => [
-          `${title}, ${peer.replace('Fastify + ', '')}`,
-          ...CONNECTIONS.map((connections) =>
-            medianAndRange(ratios(samples, [SERVICE, peer], connections, perSecond)),
-          ),
-        ]);
-    },
-  );
-  return markdownTable([['Fastify with', ...CONNECTIONS.map(String)], ...rows]);
-}
-
 const TITLES =
   'store,round,connections,subject,creates/s,p50 ms,p99 ms,server µs,database µs,failed';
 
@@ -81,6 +62,5 @@ export function writeDocuments(results: Results, rounds: number, creates: number
   const run = `${machine()}; rounds: ${rounds}; windows of ${creates} creates, with one connection a tenth.`;
   writeSection(PAGE, 'machine', run);
   writeSection(PAGE, 'ratios', ratioTable(results));
-  writeSection(FIRST_PAGE, 'speed', speedTable(results));
   writeFileSync(SAMPLES, sampleFile(results));
 }

@@ -9,10 +9,9 @@ import { Watch } from './watch.js';
 
 const USAGE = `npm run demo -- [options]
 
-Starts a MongoDB replica set of three members and five services, one for each rung of the ladder: four ways to store a
-plant with one insert, and the batched one. While clients create plants, the primary is killed, frozen and stepped down.
-Then each response is compared with what is stored. Takes one to two minutes. Ends with 1 if a response of the service,
-which has the last two rungs, was wrong.
+Starts a MongoDB replica set of three members and five services, one for each implementation that the README compares. While
+clients create plants, the primary is killed, frozen and stepped down. Then each response is compared with what is stored.
+Takes one to two minutes. Ends with 1 if a response of the last two implementations, which the service offers, was wrong.
 
   --json            prints only the figures, as JSON
   --picture <file>  draws what responses reported in each second, as SVG

@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { MongoClient } from 'mongodb';
+import { implementations } from '../implementations/implementations.js';
 import { type Subject, start } from '../peers.js';
-import { rungs } from '../rungs/rungs.js';
 import { Clients, type Create } from './clients.js';
 import { type Fault, faults } from './faults.js';
 import type { Watch } from './watch.js';
@@ -20,8 +20,8 @@ export interface Happened {
   readonly to: number;
 }
 
-/** What the responses of one rung reported, and what is stored. */
-export interface RungResult {
+/** What the responses of one implementation reported, and what is stored. */
+export interface ImplementationResult {
   readonly name: string;
   readonly isService: boolean;
   readonly creates: readonly Create[];
@@ -32,13 +32,13 @@ export interface Run {
   /** When the clients began, in milliseconds of `performance.now()`. */
   readonly began: number;
   readonly happened: readonly Happened[];
-  readonly results: readonly RungResult[];
+  readonly results: readonly ImplementationResult[];
   /** How long this process, which measures the waits, did nothing: each wait can be longer by as much. */
   readonly longestStallMs: number;
 }
 
 /**
- * Lets clients of each rung create plants while the primary of its replica set fails. All of them meet each fault at the same
+ * Lets clients of each implementation create plants while the primary of its replica set fails. All of them meet each fault at the same
  * moment.
  *
  * @param seconds How long the primary is killed, and how long it is frozen.
@@ -47,16 +47,16 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   watch.say('starting three MongoDB servers and five services; takes one to two minutes');
   const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
   const started = await Promise.all(
-    rungs.map(async (rung) => ({
-      rung,
-      subject: await start(inCollection(rung.subject, set.uri)),
+    implementations.map(async (implementation) => ({
+      implementation,
+      subject: await start(inCollection(implementation.subject, set.uri)),
     })),
   );
   const began = performance.now();
   const turns = monitorEventLoopDelay();
   turns.enable();
-  const running = started.map(({ rung, subject }) => {
-    return { rung, subject, clients: new Clients(rung.name, subject) };
+  const running = started.map(({ implementation, subject }) => {
+    return { implementation, subject, clients: new Clients(implementation.name, subject) };
   });
   watch.begin(running.map(({ clients }) => clients));
   await pause(CALM_MS);
@@ -67,7 +67,7 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   watch.end();
   turns.disable();
   const results = await Promise.all(
-    running.map(async ({ rung: { name, isService }, clients: { creates } }) => {
+    running.map(async ({ implementation: { name, isService }, clients: { creates } }) => {
       return { name, isService, creates, ids: await idsIn(set.uri, name) };
     }),
   );
@@ -76,7 +76,7 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   return { began, happened, results, longestStallMs: Math.round(turns.max / 1e6) };
 }
 
-/** Each rung has a collection of its own, with its name. */
+/** Each implementation has a collection of its own, with its name. */
 function inCollection(subject: Subject, uri: string): Subject {
   return {
     ...subject,

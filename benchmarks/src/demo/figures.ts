@@ -48,7 +48,7 @@ export function wrongOf({ outcomes }: Pick<Figures, 'outcomes'>): number {
   return WRONG.reduce((total, it) => total + outcomes[it], 0);
 }
 
-/** Returns the exit code of the demo: 1 if a response of the service was wrong, on any of its rungs. */
+/** Returns the exit code of the demo: 1 if a response of the service was wrong, on any of its implementations. */
 export function exitCodeOf(figures: readonly Figures[]): 0 | 1 {
   const own = figures.filter(({ isService }) => isService);
   return own.length > 0 && own.every((it) => wrongOf(it) === 0) ? 0 : 1;

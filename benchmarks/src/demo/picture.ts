@@ -1,5 +1,5 @@
 import type { Create } from './clients.js';
-import type { Happened, Run, RungResult } from './demo.js';
+import type { Happened, ImplementationResult, Run } from './demo.js';
 import { wrongOf } from './figures.js';
 import { comparedOutcome, tally, WRONG } from './outcomes.js';
 
@@ -44,7 +44,11 @@ export function picture({ began, happened, results }: Run): string {
 
 type Second = Record<Kind, number>;
 
-function seriesOf({ creates, ids }: RungResult, began: number, seconds: number): Second[] {
+function seriesOf(
+  { creates, ids }: ImplementationResult,
+  began: number,
+  seconds: number,
+): Second[] {
   const series = Array.from({ length: seconds }, () => ({ stored: 0, unknown: 0, wrong: 0 }));
   for (const create of creates) {
     const second = series[Math.floor((create.at - began) / SECOND_MS)];
@@ -68,7 +72,12 @@ function band({ name, from, to }: Happened, xOf: (at: number) => number, height:
   );
 }
 
-function drawn(result: RungResult, series: readonly Second[], row: number, most: number): string {
+function drawn(
+  result: ImplementationResult,
+  series: readonly Second[],
+  row: number,
+  most: number,
+): string {
   const base = TOP + (row + 1) * ROW - 8;
   const width = WIDTH / series.length;
   const bars = series.flatMap((second, index) =>
@@ -92,7 +101,7 @@ function drawn(result: RungResult, series: readonly Second[], row: number, most:
 }
 
 /** Returns how many responses were wrong, and how many reported an unknown outcome. */
-function verdict({ creates, ids }: RungResult): string {
+function verdict({ creates, ids }: ImplementationResult): string {
   const outcomes = tally(creates, ids);
   const wrong = wrongOf({ outcomes });
   const unknown = outcomes.unknownStored + outcomes.unknownNotStored;

@@ -3,31 +3,31 @@ import type { Runner } from '@plant-store/contract-suite';
 import type { PlantRepository } from '@plant-store/domain';
 import { describePlantRepository, type OpenStore } from '@plant-store/plant-repository-contract';
 import { FaultyMongod } from '@plant-store/test-servers/mongod';
-import type { Rung } from '../rungs/rungs.js';
+import type { Implementation } from '../implementations/implementations.js';
 import type { Column } from './columns.js';
 
-/** What one case of the contract suite says about a rung. */
+/** What one case of the contract suite says about an implementation. */
 export interface CaseResult {
   readonly title: string;
-  /** Why the rung breaks the promise; `undefined` when it keeps it. */
+  /** Why the implementation breaks the promise; `undefined` when it keeps it. */
   readonly failure: string | undefined;
 }
 
 type Test = () => Promise<void>;
 
-/** Far longer than a case of a rung that passes takes. */
+/** Far longer than a case of an implementation that passes takes. */
 const CASE_ENDS_WITHIN_MS = 60_000;
 
-/** Runs the contract suite of `PlantRepository` against a rung, on a server of its own. */
-export async function runContract(rung: Rung): Promise<CaseResult[]> {
+/** Runs the contract suite of `PlantRepository` against an implementation, on a server of its own. */
+export async function runContract(implementation: Implementation): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
   const opened: PlantRepository[] = [];
   let mongod = await FaultyMongod.start();
-  const tests = testsOf(rung.name, async () => {
+  const tests = testsOf(implementation.name, async () => {
     const collection = `plants-${results.length}`;
     const { uri } = mongod;
     const reopen = async () => {
-      const repository = rung.open(uri, collection);
+      const repository = implementation.open(uri, collection);
       opened.push(repository);
       return repository;
     };
@@ -68,17 +68,17 @@ async function failureOf(test: Test): Promise<string | undefined> {
   return Promise.race([test().then(() => undefined, String), late]);
 }
 
-/** Runs the contract suite against each rung. Resolves with how many of the cases pass. */
+/** Runs the contract suite against each implementation. Resolves with how many of the cases pass. */
 export async function contractColumn(
-  rungs: readonly Rung[],
+  implementations: readonly Implementation[],
   say: (line: string) => void,
 ): Promise<Column> {
   const cells = new Map<string, string>();
-  for (const rung of rungs) {
-    const results = await runContract(rung);
+  for (const implementation of implementations) {
+    const results = await runContract(implementation);
     const failed = results.filter(({ failure }) => failure !== undefined);
-    for (const { title, failure } of failed) say(`${rung.name}: ${title}: ${failure}`);
-    cells.set(rung.name, `${results.length - failed.length} of ${results.length}`);
+    for (const { title, failure } of failed) say(`${implementation.name}: ${title}: ${failure}`);
+    cells.set(implementation.name, `${results.length - failed.length} of ${results.length}`);
   }
   return { title: 'cases', cells };
 }

@@ -1,7 +1,7 @@
 import { Watch } from '../demo/watch.js';
 import { machine, writeSection } from '../documents.js';
-import { rungs } from '../rungs/rungs.js';
-import { type Column, ladderTable } from './columns.js';
+import { implementations } from '../implementations/implementations.js';
+import { briefly, type Column, ladderTable } from './columns.js';
 import { contractColumn } from './contract.js';
 import { measureFaults } from './faults.js';
 import { linesIn } from './lines.js';
@@ -19,7 +19,7 @@ export interface LadderOptions {
 
 const measurements: Readonly<Record<string, (options: LadderOptions) => Promise<Column[]>>> = {
   lines: async () => [linesColumn()],
-  contract: async () => [await contractColumn(rungs, say)],
+  contract: async () => [await contractColumn(implementations, say)],
   faults: ({ rounds }) => measureFaults(rounds, () => new Watch(say)),
   throughput: ({ rounds, creates }) => measureThroughput({ rounds, creates, warmUp: creates }),
 };
@@ -27,17 +27,7 @@ const measurements: Readonly<Record<string, (options: LadderOptions) => Promise<
 /** What can be measured by itself, in the order of the columns. */
 export const PARTS: readonly string[] = Object.keys(measurements);
 
-/** The columns that the README shows. */
-const BRIEF = [
-  'lines',
-  'wrong',
-  'unknown, killed',
-  'unknown, frozen',
-  'unknown, stepped down',
-  'creates/s at 50',
-];
-
-/** Measures the rungs. Resolves with a table of each part. */
+/** Measures the implementations. Resolves with a table of each part. */
 export async function ladder(options: LadderOptions): Promise<string> {
   const measured = new Map<string, readonly Column[]>();
   for (const part of options.parts) {
@@ -51,8 +41,7 @@ export async function ladder(options: LadderOptions): Promise<string> {
 
 function writePages(columns: readonly Column[], rounds: number): void {
   const isSpeed = ({ title }: Column) => / at \d+$/.test(title);
-  const brief = columns.filter(({ title }) => BRIEF.includes(title));
-  writeSection('README.md', 'ladder', tableOf(brief));
+  writeSection('README.md', 'ladder', tableOf(briefly(columns)));
   const page = 'docs/evidence.md';
   writeSection(page, 'ladder', tableOf(columns.filter((it) => !isSpeed(it))));
   writeSection(page, 'ladder-speed', tableOf(columns.filter(isSpeed)));
@@ -60,14 +49,16 @@ function writePages(columns: readonly Column[], rounds: number): void {
 }
 
 function tableOf(columns: readonly Column[]): string {
-  const names = rungs.map(({ name }) => name);
+  const names = implementations.map(({ name }) => name);
   return ladderTable(names, columns);
 }
 
 function linesColumn(): Column {
   return {
     title: 'lines',
-    cells: new Map(rungs.map(({ name, source }) => [name, linesIn(source).toLocaleString('en')])),
+    cells: new Map(
+      implementations.map(({ name, source }) => [name, linesIn(source).toLocaleString('en')]),
+    ),
   };
 }
 

@@ -5,7 +5,7 @@ import { root } from '../peers.js';
 /** A line that is blank, or has only a comment, in code as Biome formats it. */
 const NO_CODE = /^\s*(?:$|\/\/|\/?\*)/;
 const SCOPE = '@plant-store/';
-/** Every rung needs it. */
+/** Every implementation needs it. */
 const DOMAIN = `${SCOPE}domain`;
 
 const CODE = /(?<!\.d)\.c?[jt]s$/;

@@ -1,15 +1,15 @@
 import { CONNECTIONS, type CompareOptions, compare, type Sample } from '../bench/compare.js';
 import { cpuTime, type Measure, medianAndRange, perSecond, ratios } from '../bench/ratios.js';
 import { mongodbStore } from '../bench/stores.js';
-import { PLAIN, rungs } from '../rungs/rungs.js';
+import { implementations, PLAIN } from '../implementations/implementations.js';
 import type { Column } from './columns.js';
 
 /** The number of connections at which CPU time is compared. */
 const BUSY = 50;
 
-/** Measures all rungs on one replica set of one member. Resolves with ratios to the plain rung. */
+/** Measures all implementations on one replica set of one member. Resolves with ratios to the plain implementation. */
 export async function measureThroughput(options: CompareOptions): Promise<Column[]> {
-  const store = await mongodbStore(rungs.map(({ subject }) => subject));
+  const store = await mongodbStore(implementations.map(({ subject }) => subject));
   const samples = await compare(store, options);
   await store.stop();
   return throughputColumns(samples);

@@ -1,16 +1,24 @@
-// Serves the rung that `RUNG` names with the HTTP adapter of the service.
+// Serves the implementation that `IMPLEMENTATION` names with the HTTP adapter of the service.
 import type { AddressInfo } from 'node:net';
 import { CreatePlant } from '@plant-store/domain';
 import { createApp } from '@plant-store/http-koa';
 import { createServer } from '@plant-store/http-server';
 import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
-import { rungs } from './rungs.js';
+import { implementations } from './implementations.js';
 
-const { RUNG, MONGODB_URI = '', MONGODB_COLLECTION = '', ACCESS_TOKEN_SHA256 = '' } = process.env;
-const rung = rungs.find(({ name }) => name === RUNG);
-if (rung === undefined) throw new Error(`RUNG: expected the name of a rung, got "${RUNG}"`);
+const {
+  IMPLEMENTATION,
+  MONGODB_URI = '',
+  MONGODB_COLLECTION = '',
+  ACCESS_TOKEN_SHA256 = '',
+} = process.env;
+const implementation = implementations.find(({ name }) => name === IMPLEMENTATION);
+if (implementation === undefined)
+  throw new Error(
+    `IMPLEMENTATION: expected the name of an implementation, got "${IMPLEMENTATION}"`,
+  );
 
-const plants = rung.open(MONGODB_URI, MONGODB_COLLECTION);
+const plants = implementation.open(MONGODB_URI, MONGODB_COLLECTION);
 const tokens = new StaticTokenVerifier([{ sha256: ACCESS_TOKEN_SHA256, label: 'bench' }]);
 const app = createApp(new CreatePlant(tokens, plants));
 // What fails is counted by the clients.

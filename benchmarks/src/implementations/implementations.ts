@@ -4,10 +4,10 @@ import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
 import { type Subject, service } from '../peers.js';
 import { InsertOne } from './insert-one.js';
-import { TrueOutcomes } from './true-outcomes.js';
+import { OutcomeReporting } from './outcome-reporting.js';
 
-/** An adapter of `PlantRepository` for MongoDB. Each rung of the ladder does something that those before it do not do. */
-export interface Rung {
+/** An adapter of `PlantRepository` for MongoDB. Each one does something that those before it do not do. */
+export interface Implementation {
   readonly name: string;
   /** Whether the service has it. */
   readonly isService: boolean;
@@ -19,27 +19,32 @@ export interface Rung {
 }
 
 const SERVE = fileURLToPath(new URL('serve.js', import.meta.url));
-const TRUE_OUTCOMES = 'benchmarks/src/rungs/true-outcomes.ts';
+const OUTCOME_REPORTING = 'benchmarks/src/implementations/outcome-reporting.ts';
 const ONCE = { retryWrites: false, socketTimeoutMS: 10_000 };
 /** Both attempts must fit into the default deadline of 15 s. */
 const TWICE = { retryWrites: true, socketTimeoutMS: 7_000 };
 
-/** The rung to which the others are compared. */
-export const PLAIN = 'numbered retries';
+/** The implementation to which the others are compared. */
+export const PLAIN = 'own retries';
 
-/** A rung that is measured, but not part of the service. */
-function measured(name: string, source: string, open: Rung['open']): Rung {
+/** An implementation that is measured, but not part of the service. */
+function measured(name: string, source: string, open: Implementation['open']): Implementation {
   return {
     name,
     isService: false,
     source,
     open,
-    subject: { name, program: SERVE, env: { RUNG: name } },
+    subject: { name, program: SERVE, env: { IMPLEMENTATION: name } },
   };
 }
 
-/** A rung of the service, by its value of `MONGODB_INSERTS`. */
-function own(name: string, source: string, MONGODB_INSERTS: string, open: Rung['open']): Rung {
+/** An implementation of the service, by its value of `MONGODB_INSERTS`. */
+function own(
+  name: string,
+  source: string,
+  MONGODB_INSERTS: string,
+  open: Implementation['open'],
+): Implementation {
   return {
     name,
     isService: true,
@@ -49,14 +54,14 @@ function own(name: string, source: string, MONGODB_INSERTS: string, open: Rung['
   };
 }
 
-export const rungs: readonly Rung[] = [
+export const implementations: readonly Implementation[] = [
   measured(
     'insertOne',
     'examples/smallest/mongo-plant-repository.ts',
     (...at) => new InsertOne(...at),
   ),
-  measured('true outcomes', TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, ONCE)),
-  measured("driver's retry", TRUE_OUTCOMES, (...at) => new TrueOutcomes(...at, TWICE)),
+  measured('reports outcomes', OUTCOME_REPORTING, (...at) => new OutcomeReporting(...at, ONCE)),
+  measured("driver's retry", OUTCOME_REPORTING, (...at) => new OutcomeReporting(...at, TWICE)),
   own(
     PLAIN,
     'packages/essential/plant-repository-mongodb',

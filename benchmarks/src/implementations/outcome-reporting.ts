@@ -30,7 +30,7 @@ const UNAUTHORIZED = 13;
  * Adds true outcomes to `insertOne`: a time limit, errors of the port that reveal no plant, and an orderly end. An insert
  * that was sent and has no reply is unknown.
  */
-export class TrueOutcomes implements PlantRepository {
+export class OutcomeReporting implements PlantRepository {
   readonly #client: MongoClient;
   readonly #db: Db;
   readonly #plants: Collection<{ _id: bigint; toBSON(): object }>;
