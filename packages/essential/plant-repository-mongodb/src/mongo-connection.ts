@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, MongoClient } from 'mongodb';
-
-/** Sent with every insert, so that no server default can weaken it. */
-export const DURABLE = { w: 'majority', j: true };
+import { explain, type MongoStoreError, type Topology } from './mongo-store-error.js';
+import { databaseIn, InvalidMongoUriError, mongoUriProblem } from './mongo-uri.js';
+import { sharedLookup } from './shared-lookup.js';
 
 const OPTIONS = {
   // The driver would retry once; the repositories retry until the caller's time is over.
@@ -16,72 +18,59 @@ const OPTIONS = {
   socketTimeoutMS: 20_000,
 } as const;
 
-const FORMAT =
-  'it must have the format mongodb://user:password@host:port,host:port/database or ' +
-  'mongodb+srv://user:password@host/database, with percent-encoded user and password';
+const CLOSED_WITHIN_MS = 2_000;
 
-/** The server would refuse other names. The three databases are its own; `local` is not replicated. */
-const DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$@\0]{1,63}$/;
-const DATABASE_RULE =
-  'the database must not be admin, config or local, and its name must have 1 to 63 characters, none of /\\. "$@ (authSource names the database of the user)';
+/** The connections to the database that a connection string names, and what is known of its servers. */
+export class MongoConnection {
+  /** Sent with every insert, so that no server default can weaken it. */
+  static readonly DURABLE = { w: 'majority', j: true };
 
-const TLS_FILES = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const;
+  /** `plant-store`, if the connection string names no database. */
+  readonly db: Db;
+  #topology: Topology | undefined;
 
-/** The connection string is invalid. The message gives the reason and contains no credentials. */
-export class InvalidMongoUriError extends Error {
-  override readonly name = 'InvalidMongoUriError';
-  readonly code = 'INVALID_MONGO_URI';
-}
-
-/**
- * Returns the database that a connection string names, `plant-store` if it names none. The client connects later.
- *
- * @throws {InvalidMongoUriError}
- */
-export function openDatabase(uri: string, maxPoolSize: number): Db {
-  const problem = mongoUriProblem(uri);
-  if (problem !== undefined) throw new InvalidMongoUriError(problem);
-  const client = new MongoClient(uri, { ...OPTIONS, maxPoolSize });
-  return client.db(nameIn(uri, client));
-}
-
-/** Returns why a connection string is invalid, without credentials; `undefined` when it is valid. */
-export function mongoUriProblem(uri: string): string | undefined {
-  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(uri) ?? [];
-  try {
-    new MongoClient(address);
-  } catch {
-    // The driver may quote the user or the password.
-    return FORMAT;
+  /**
+   * Opens no connection yet.
+   *
+   * @throws {InvalidMongoUriError}
+   */
+  constructor(uri: string, maxPoolSize: number) {
+    const problem = mongoUriProblem(uri);
+    if (problem !== undefined) throw new InvalidMongoUriError(problem);
+    const client = new MongoClient(uri, { ...OPTIONS, maxPoolSize, lookup: sharedLookup() });
+    this.db = client.db(databaseIn(uri, client));
+    client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
+      // A topology that opens or closes knows no server.
+      if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
+    });
   }
-  try {
-    const client = new MongoClient(uri);
-    return DATABASE.test(nameIn(uri, client)) ? unsafeOption(client) : DATABASE_RULE;
-  } catch (error) {
-    // Without a name, or with an `@`, these are not options but the rest of a password.
-    const isOptions = /^\w+=[^@]*$/.test(query);
-    return isOptions && error instanceof Error ? error.message : FORMAT;
+
+  /** The hosts, as the connection string or its SRV record names them. */
+  get hosts(): string {
+    const { srvHost, hosts } = this.db.client.options;
+    return srvHost ?? hosts.join(', ');
   }
-}
 
-/** The driver calls a database `test` if the connection string does not name one. */
-function nameIn(uri: string, { options: { dbName } }: MongoClient): string {
-  const isUnnamed = /^[^/]*\/\/[^/?]*\/?(?:\?|$)/.test(uri);
-  return isUnnamed && dbName === 'test' ? 'plant-store' : dbName;
-}
-
-function unsafeOption({ options }: MongoClient): string | undefined {
-  const { w = 'majority', journal = true } = options.writeConcern ?? {};
-  if (w !== 'majority' || !journal) {
-    return 'every insert waits for a majority and its journal: remove w, journal and fsync';
+  /** Connects, unless it is connected: a client that has failed, or was closed, does not connect again by itself. */
+  async connect(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await Promise.race([this.db.client.connect(), once(signal, 'abort')]);
+    signal.throwIfAborted();
   }
-  const file = TLS_FILES.find((name) => options[name] !== undefined);
-  return file && !options.tls
-    ? `${file} needs tls=true: without it, nothing is encrypted`
-    : undefined;
-}
 
-/** Returns the hosts of a client, as its connection string or its SRV record names them. */
-export function hostsOf({ options: { srvHost, hosts } }: MongoClient): string {
-  return srvHost ?? hosts.join(', ');
+  /** Explains why a command failed: if no known server accepts writes, by what is known of them. */
+  explain(error: unknown): MongoStoreError {
+    return explain(error, this.#topology, this.db.client.options);
+  }
+
+  /** Ends every connection and session, within about two seconds. */
+  async close(): Promise<void> {
+    const { client } = this.db;
+    // The driver first reads files and resolves names, and opens its connections later.
+    client.on('topologyOpening', () => void client.close());
+    await Promise.race([client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
+    // If a server dies at this moment, driver 7.9.0 waits for its reply forever, and its monitors keep the process alive.
+    const { topology } = client as MongoClient & { topology?: { close(): void } };
+    topology?.close();
+  }
 }

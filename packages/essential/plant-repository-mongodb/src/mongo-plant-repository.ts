@@ -6,58 +6,36 @@ import {
   type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import {
-  type ClientSession,
-  type Db,
-  type Document,
-  Long,
-  MongoError,
-  MongoServerError,
-} from 'mongodb';
-import { DURABLE, hostsOf, openDatabase } from './mongo-connection.js';
-import {
-  DUPLICATE_KEY,
-  FAILED_VALIDATION,
-  isUnauthorized,
-  needsAdministrator,
-  reasonOf,
-  SILENT,
-} from './mongo-reason.js';
+import { type ClientSession, type Document, Long, MongoServerError } from 'mongodb';
+import { MongoConnection } from './mongo-connection.js';
+import { MongoStoreError } from './mongo-store-error.js';
 
 /** Each insert in flight takes a connection: this bounds both. */
 const MAX_POOL_SIZE = 20;
 const RETRY_AFTER_MS = 100;
 /**
- * How long the first attempt may take, and each later one. The first is short because driver 7.9.0 can wait forever for a
- * connection that ended while it wrote. Later ones are long because each waits again for a majority that lags.
+ * How long the reply of the first attempt may take, and of each later one. The first is short because driver 7.9.0 can wait
+ * forever for a connection that ended while it wrote. Later ones are long because each waits again for a majority that lags.
  */
 const [FIRST_MS, LATER_MS] = [3_000, 20_000];
 const READY_WITHIN_MS = 1_900;
-const CLOSED_WITHIN_MS = 2_000;
+/** Less, so that the server says why it does not confirm a command of `ready`, and ends it. */
+const CONFIRMED_WITHIN_MS = 1_000;
+const UNAUTHORIZED = 13;
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What has refused a plant, by the error code of the server. */
-const RULES: Readonly<Record<string, string>> = {
-  [DUPLICATE_KEY]: 'a unique index',
-  [FAILED_VALIDATION]: 'the validator',
-};
-
 /** The state of one `add`. */
 interface Call {
+  /** The server recognises an insert that is sent again by its number and its session. */
   readonly session: ClientSession;
+  readonly number: Long;
+  readonly plant: NewPlant;
   /** Whether the insert was sent, so that the plant may be stored. */
   isSent: boolean;
   isOver: boolean;
   /** Why it has no outcome yet, without a value of the plant. */
   reason: string;
-}
-
-/** The driver failed before it sent a command, and would fail again. Its own message is dropped: it may quote a plant. */
-class UnsendableError extends Error {
-  constructor({ name }: Error) {
-    super(`the driver cannot send the plant (${name})`);
-  }
 }
 
 /**
@@ -77,7 +55,7 @@ class UnsendableError extends Error {
  * ```
  */
 export class MongoPlantRepository implements PlantRepository {
-  readonly #db: Db;
+  readonly #connection: MongoConnection;
   readonly #collection: string;
   readonly #adding = new Set<Promise<void>>();
   #lastNumber = 0;
@@ -90,17 +68,15 @@ export class MongoPlantRepository implements PlantRepository {
    * @throws {InvalidMongoUriError} when it is invalid; the message contains no credentials.
    */
   constructor(uri: string, collection = 'plants') {
-    this.#db = openDatabase(uri, MAX_POOL_SIZE);
+    this.#connection = new MongoConnection(uri, MAX_POOL_SIZE);
     this.#collection = collection;
   }
 
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#expectOpen();
     if (timeLimitMs <= 0) throw new StoreUnavailableError('there is no time left');
-    const session = this.#db.client.startSession();
-    const call: Call = { session, isSent: false, isOver: false, reason: 'the time limit passed' };
-    const insert = this.#insertOf(plant, call);
-    const adding = within(timeLimitMs, this.#store(insert, call), () => outcomeOf(call));
+    const call = this.#newCall(plant);
+    const adding = within(timeLimitMs, this.#store(call), () => outcomeOf(call));
     this.#adding.add(adding);
     await adding.finally(() => {
       call.isOver = true;
@@ -108,29 +84,24 @@ export class MongoPlantRepository implements PlantRepository {
     });
   }
 
-  #insertOf({ id, ...fields }: NewPlant, call: Call): Document {
+  #newCall(plant: NewPlant): Call {
     // Taken together with the session, because a later call may use the same one, and its numbers must ascend.
     this.#lastNumber += 1;
-    // The driver calls this each time it writes the insert to a connection, and writes nothing if it throws.
-    const toBSON = () => {
-      if (call.isOver) throw new Error('the caller no longer waits');
-      call.isSent = true;
-      return { _id: id, ...fields };
-    };
     return {
-      insert: this.#collection,
-      documents: [{ toBSON }],
-      ordered: true,
-      txnNumber: Long.fromNumber(this.#lastNumber),
-      writeConcern: DURABLE,
+      session: this.#connection.db.client.startSession(),
+      number: Long.fromNumber(this.#lastNumber),
+      plant: { ...plant },
+      isSent: false,
+      isOver: false,
+      reason: 'the time limit passed',
     };
   }
 
   /** Sends the insert until it has an outcome, or the call is over. */
-  async #store(insert: Document, call: Call): Promise<void> {
+  async #store(call: Call): Promise<void> {
     try {
       for (let limitMs = FIRST_MS; !call.isOver; limitMs = LATER_MS) {
-        const isStored = await this.#send(insert, call, limitMs);
+        const isStored = await this.#send(call, limitMs);
         if (isStored) return;
         await pause(RETRY_AFTER_MS);
       }
@@ -140,71 +111,89 @@ export class MongoPlantRepository implements PlantRepository {
   }
 
   /** Sends the insert once. Resolves with whether the plant is stored: if not, send it again. Rejects as `add` must. */
-  async #send(insert: Document, call: Call, limitMs: number): Promise<boolean> {
-    const { session, isSent: wasSent } = call;
+  async #send(call: Call, limitMs: number): Promise<boolean> {
+    const wasSent = call.isSent;
     try {
-      const { writeErrors = [] } = await this.#command(insert, limitMs, session);
+      const { writeErrors = [] } = await this.#insert(call, limitMs);
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
       return true;
     } catch (error) {
-      if (error instanceof UnsendableError) throw error;
       expectPlantAccepted(error);
-      call.reason = reasonOf(error, this.#db.client);
-      if (!needsAdministrator(error)) return false;
+      call.reason = this.#connection.explain(error).message;
+      if (!(error instanceof MongoServerError)) return false;
+      const { needsAdministrator, finding } = MongoStoreError.of(error);
       // This attempt has written nothing, but an earlier one may have.
-      call.isSent = wasSent;
-      throw outcomeOf(call);
+      if (needsAdministrator || finding === 'not now') call.isSent = wasSent;
+      if (needsAdministrator) throw outcomeOf(call);
+      return false;
     }
   }
 
-  async #command(command: Document, limitMs: number, session?: ClientSession): Promise<Document> {
-    // A client that could not connect does not try again by itself.
-    await this.#db.client.connect();
-    const signal = AbortSignal.timeout(limitMs);
-    const options = { signal, ...(session && { session }) };
-    return this.#db.command(command, options).catch((error) => {
-      const isUnsendable = !(error instanceof MongoError) && !signal.aborted;
-      throw isUnsendable ? new UnsendableError(error) : error;
+  #insert(call: Call, limitMs: number): Promise<Document> {
+    const { session, number, plant } = call;
+    const { id, ...fields } = plant;
+    return withLimit(limitMs, async (signal, timer) => {
+      // The driver calls this each time it writes the insert to a connection, and writes nothing if it throws.
+      const toBSON = () => {
+        if (call.isOver) throw new Error('the caller no longer waits');
+        call.isSent = true;
+        // An insert that has waited for a connection has as much time: giving up now would close the connection.
+        timer.refresh();
+        return { _id: id, ...fields };
+      };
+      const insert = {
+        insert: this.#collection,
+        documents: [{ toBSON }],
+        ordered: true,
+        txnNumber: number,
+        writeConcern: MongoConnection.DURABLE,
+      };
+      await this.#connection.connect(signal);
+      return this.#connection.db.command(insert, { session, signal });
     });
   }
 
   async ready(): Promise<void> {
     this.#expectOpen();
-    await within(READY_WITHIN_MS, this.#check(), () => this.#notReady(new Error(SILENT)));
+    await withLimit(READY_WITHIN_MS, (signal) => this.#check(signal)).catch((error) => {
+      throw this.#notReady(error);
+    });
   }
 
-  async #check(): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
+    const { db } = this.#connection;
+    await this.#connection.connect(signal);
     try {
       const filter = { _id: Long.ZERO };
+      const limits = { limit: 1, singleBatch: true, maxTimeMS: CONFIRMED_WITHIN_MS };
       // A majority must confirm this read.
       const readConcern = { level: 'linearizable' };
-      const read = { find: this.#collection, filter, limit: 1, singleBatch: true, readConcern };
-      await this.#command(read, READY_WITHIN_MS);
+      await db.command({ find: this.#collection, filter, ...limits, readConcern }, { signal });
       // Refused if the user may not insert. Otherwise the reply lists a write error, because no `_id` may be an array.
       const insert = { insert: this.#collection, documents: [{ _id: [] }] };
-      await this.#command(insert, READY_WITHIN_MS);
+      const writeConcern = MongoConnection.DURABLE;
+      const maxTimeMS = CONFIRMED_WITHIN_MS;
+      await db.command({ ...insert, writeConcern, maxTimeMS }, { signal });
     } catch (error) {
       // A user that an administrator has created again must log in again. Closing would end the session of an insert.
-      if (isUnauthorized(error) && this.#adding.size === 0) await this.#db.client.close();
-      throw this.#notReady(error);
+      const isLoggedOut = error instanceof MongoServerError && error.code === UNAUTHORIZED;
+      if (isLoggedOut && this.#adding.size === 0) await db.client.close();
+      throw error;
     }
   }
 
   #notReady(error: unknown): StoreUnavailableError {
-    const { client } = this.#db;
-    const problem = error instanceof MongoServerError ? 'accepts no plants' : 'is not reachable';
-    const cause = new Error(reasonOf(error, client));
-    return new StoreUnavailableError(`the database at ${hostsOf(client)} ${problem}`, { cause });
+    const cause = this.#connection.explain(error);
+    const isSilent = cause.finding === 'unreachable' || cause.finding === 'no response';
+    const problem = isSilent ? 'is not reachable' : 'accepts no plants';
+    const message = `the database at ${this.#connection.hosts} ${problem}`;
+    return new StoreUnavailableError(message, { cause });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#adding);
-    const { client } = this.#db;
-    // If it is still resolving names or reading files, it opens its connections later.
-    client.on('topologyOpening', () => void client.close());
-    // The driver waits for a server that does not respond.
-    await Promise.race([client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
+    await this.#connection.close();
   }
 
   #expectOpen(): void {
@@ -221,14 +210,22 @@ async function within<T>(limitMs: number, work: Promise<T>, late: () => Error): 
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Throws if the server has refused the plant itself. */
+/** Calls with a signal that aborts when the timer fires. */
+async function withLimit<T>(
+  limitMs: number,
+  call: (signal: AbortSignal, timer: NodeJS.Timeout) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new MongoStoreError('slow')), limitMs);
+  return call(limit.signal, timer).finally(() => clearTimeout(timer));
+}
+
+/** Throws if the plant itself is refused, by the server or by the driver, whose message may quote it. */
 function expectPlantAccepted(error: unknown): void {
-  if (!(error instanceof MongoServerError)) return;
-  const { code, errorResponse } = error;
-  const isTaken = code === DUPLICATE_KEY && errorResponse.keyPattern?._id;
-  if (isTaken) throw new PlantIdTakenError('a plant with this id exists');
-  const rule = RULES[`${code}`];
-  if (rule) throw new Error(`${rule} of the collection refuses the plant (error ${code})`);
+  if (error instanceof RangeError) throw new Error('the driver cannot send the plant (RangeError)');
+  const refusal = error instanceof MongoServerError && MongoStoreError.refusal(error.errorResponse);
+  if (refusal === 'taken') throw new PlantIdTakenError('a plant with this id exists');
+  if (refusal) throw new Error(refusal);
 }
 
 /** Returns the outcome of a call that ends without a plant. */

@@ -1,9 +1,9 @@
 import { doesNotMatch, equal, match, throws } from 'node:assert/strict';
 import {
   InvalidMongoUriError,
+  MongoConnection,
   MongoPlantRepository,
   mongoUriProblem,
-  openDatabase,
 } from '@plant-store/plant-repository-mongodb';
 
 const FORMAT = /^it must have the format mongodb:/;
@@ -69,6 +69,6 @@ const DATABASES: Readonly<Record<string, string>> = {
 describe('A connection string', () => {
   for (const [uri, database] of Object.entries(DATABASES)) {
     it(`names the database ${database}: ${uri}`, () =>
-      equal(openDatabase(uri, 20).databaseName, database));
+      equal(new MongoConnection(uri, 20).db.databaseName, database));
   }
 });

@@ -1,4 +1,4 @@
-import { deepEqual, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
@@ -153,6 +153,17 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         await plants.add(plant(2n), LIMIT_MS);
       });
 
+      it('closes every connection, even if one ends while it closes', async () => {
+        const plants = open(mongod.uri);
+        const socket = await busiestSocket(() =>
+          plants.add({ ...plant(1n), name: LONG_NAME }, LIMIT_MS),
+        );
+        socket.destroy();
+        await plants.close();
+        const areClosed = async () => mongod.network.connections === 0;
+        await until(areClosed, () => `${mongod.network.connections} connections are open`);
+      });
+
       it('names the unique index or the validator that refuses a plant, whose id is not taken', async () => {
         const plants = open(mongod.uri);
         await plants.add(plant(1n), LIMIT_MS);
@@ -161,8 +172,8 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         const validator = { name: { $not: /^weed/ } };
         await db.command({ collMod: collection, validator });
         for (const [name, message] of [
-          ['plant 1', 'a unique index of the collection refuses the plant (error 11000)'],
-          ['weed 2', 'the validator of the collection refuses the plant (error 121)'],
+          ['plant 1', 'the unique index on name has an entry with the same keys'],
+          ['weed 2', 'the validator of the collection refuses the plant'],
         ] as const) {
           const refused = plants.add({ ...plant(2n), name }, LONG_LIMIT_MS);
           await rejects(refused, { name: 'Error', message });
@@ -175,6 +186,59 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         const adding = plants.add({ ...plant(1n), name: 'x'.repeat(17 * 2 ** 20) }, LONG_LIMIT_MS);
         await rejects(adding, { name: 'Error', message: /cannot send the plant \(RangeError\)/ });
         await plants.add(plant(1n), LIMIT_MS);
+      });
+
+      /** Makes the server treat inserts into the collection in this way while `work` runs. Resolves with how many it got. */
+      async function whileInserts(behave: Document, work: () => Promise<unknown>) {
+        const data = {
+          failCommands: ['insert'],
+          namespace: `${DATABASE}.${collection}`,
+          ...behave,
+        };
+        const become = (mode: string) => admin({ configureFailPoint: 'failCommand', mode, data });
+        const { count: before } = await become('alwaysOn');
+        await work().catch(() => undefined);
+        const { count: after } = await become('off');
+        return after - before;
+      }
+
+      it('sends each of 100 plants once, however long they wait for a connection', async () => {
+        const plants = open(mongod.uri);
+        await plants.ready();
+        const ids = Array.from({ length: 5 * POOL_SIZE }, (_, id) => BigInt(id));
+        // The last ones wait for 3.2 s.
+        const slow = { blockConnection: true, blockTimeMS: 800 };
+        const add = () => Promise.all(ids.map((id) => plants.add(plant(id), LONG_LIMIT_MS)));
+        equal(await whileInserts(slow, add), ids.length);
+      });
+
+      it('pauses before it sends an insert again', async () => {
+        const plants = open(mongod.uri);
+        await plants.ready();
+        const sent = await whileInserts({ errorCode: 8 }, () => plants.add(plant(1n), 1_000));
+        ok(sent > 1 && sent <= 10, `sent ${sent} times in a second`);
+      });
+
+      it('ends no insert while it finds that a permission is missing', async () => {
+        const plants = open(await userWith('find', 'insert'));
+        await plants.add(plant(1n), LIMIT_MS);
+        mongod.network.loseResponses('silence');
+        const passed = mongod.network.requestPassed();
+        const adding = plants.add(plant(2n), LONG_LIMIT_MS);
+        await passed;
+        const resource = { db: DATABASE, collection };
+        const privileges = [{ resource, actions: ['insert'] }];
+        await admin({ updateRole: `user-${collection}`, privileges });
+        await rejects(plants.ready(), StoreUnavailableError);
+        await adding;
+      });
+
+      it('is ready whatever write concern the cluster has by default', async () => {
+        const plants = open(mongod.uri);
+        const byDefault = (defaultWriteConcern: object) =>
+          admin({ setDefaultRWConcern: 1, defaultWriteConcern, writeConcern: { w: 'majority' } });
+        await byDefault({ w: 2, wtimeout: 1 });
+        await plants.ready().finally(() => byDefault({ w: 'majority' }));
       });
 
       it('uses few sessions for many plants, because a server keeps each for half an hour', async () => {
@@ -221,6 +285,25 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         await promisify(execFile)(process.execPath, args, options);
       });
     });
+  });
+
+  it('MongoPlantRepository is not ready while no majority confirms a write, and says so', async () => {
+    const set = await ReplicaSet.start({ members: 2 });
+    // Until then, it is the primary even without a majority.
+    await set.electWithin(60_000);
+    const [, secondary] = set.members;
+    const plants = open(set.uri);
+    await untilReady(plants);
+    secondary?.freeze();
+    const error = await errorOf(plants.ready());
+    match(`${error}`, /accepts no plants$/);
+    match(
+      `${(error as Error).cause}`,
+      /: writes are not acknowledged in time: they are blocked, or/,
+    );
+    secondary?.thaw();
+    await untilReady(plants);
+    await set.stop();
   });
 
   it('MongoPlantRepository stores a plant that was added before its database had started', async () => {

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { NoResponseError, type Warnings } from '@plant-store/plant-repository-group-commit';
-import { DURABLE } from '@plant-store/plant-repository-mongodb';
+import { MongoConnection, MongoStoreError } from '@plant-store/plant-repository-mongodb';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { codeOf, storeError } from './mongo-error.js';
 import { confirmedTime } from './mongo-page.js';
 import { isOwnValidator, VALIDATION } from './validation.js';
 
 /** Error codes of a server. */
+const UNAUTHORIZED = 13;
 const NAMESPACE_EXISTS = 48;
 const MAX_TIME_MS_EXPIRED = 50;
 
@@ -27,14 +26,22 @@ export interface CollectionOptions {
 
 /** Checks that the collection can store plants, without writing a document. */
 export class CollectionCheck {
-  readonly #db: Db;
+  readonly #connection: Pick<MongoConnection, 'connect' | 'db'>;
   readonly #options: CollectionOptions;
   readonly #warnings: Warnings;
 
-  constructor(db: Db, options: CollectionOptions, warnings: Warnings) {
-    this.#db = db;
+  constructor(
+    connection: Pick<MongoConnection, 'connect' | 'db'>,
+    options: CollectionOptions,
+    warnings: Warnings,
+  ) {
+    this.#connection = connection;
     this.#options = options;
     this.#warnings = warnings;
+  }
+
+  get #db(): Db {
+    return this.#connection.db;
   }
 
   /** Rejects with a `MongoStoreError`, with the error of the driver, or with the reason of the signal. */
@@ -48,7 +55,7 @@ export class CollectionCheck {
   async expectCollection(signal: AbortSignal): Promise<void> {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
     const name = `${this.#db.databaseName}.${this.#options.collection}`;
-    throw storeError('no collection', name);
+    throw new MongoStoreError('unusable', `the collection does not exist: ${name}`);
   }
 
   /**
@@ -66,9 +73,7 @@ export class CollectionCheck {
   }
 
   async #status(signal: AbortSignal): Promise<Document> {
-    // A client that could not connect, or was closed, does not connect again by itself.
-    await Promise.race([this.#db.client.connect(), once(signal, 'abort')]);
-    signal.throwIfAborted();
+    await this.#connection.connect(signal);
     return this.#command({ connectionStatus: 1, showPrivileges: true }, signal);
   }
 
@@ -100,7 +105,9 @@ export class CollectionCheck {
   /** Throws when the collection does not keep what it acknowledges. */
   #expectOrdinary({ name, type = 'collection', options = {} }: Document): void {
     const kind = options.capped ? 'capped collection' : type;
-    if (kind !== 'collection') throw storeError('other collection', kind);
+    if (kind !== 'collection') {
+      throw new MongoStoreError('unusable', `the collection is not an ordinary one: ${kind}`);
+    }
     if (isOwnValidator(options.validator)) this.#warnings.forget(OTHER_VALIDATOR);
     else this.#warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
   }
@@ -113,7 +120,10 @@ export class CollectionCheck {
     const other = databases.find(
       ({ name }: Document) => name !== own && name.toLowerCase() === own.toLowerCase(),
     );
-    if (other) throw storeError('case conflict', other.name);
+    if (other) {
+      const message = `a database exists whose name differs only in case: ${other.name}`;
+      throw new MongoStoreError('unusable', message);
+    }
   }
 
   /**
@@ -123,7 +133,7 @@ export class CollectionCheck {
   async #expectWritable(permits: Permissions, signal: AbortSignal): Promise<void> {
     const { collection } = this.#options;
     const isPermitted = permits('find', collection) && permits('insert', collection);
-    if (!isPermitted) throw storeError('no permission');
+    if (!isPermitted) throw MongoStoreError.ofReply({ code: UNAUTHORIZED });
     const limits = { signal, maxTimeMS: WRITE_TIMEOUT_MS };
     const acknowledged = permits('update', collection)
       ? this.#updateNothing(signal)
@@ -133,7 +143,7 @@ export class CollectionCheck {
 
   async #updateNothing(signal: AbortSignal): Promise<void> {
     const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
-    const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
+    const limits = { writeConcern: MongoConnection.DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
     const update = { update: this.#options.collection, updates, ...limits };
     const { writeErrors = [] } = await this.#command(update, signal);
     // A router reports the errors of its shards in this way.
@@ -167,8 +177,10 @@ function permissionsIn(database: string, authInfo: Document = {}): Permissions {
     );
 }
 
-/** Throws `slow writes` when a server that responds did not acknowledge a write in time, otherwise the error itself. */
+const codeOf = (error: unknown) => (error instanceof MongoServerError ? error.code : undefined);
+
+/** Throws that writes are slow when a server that responds did not acknowledge a write in time, otherwise the error itself. */
 function rethrowAsSlow(error: unknown): never {
   const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
-  throw isSlow ? storeError('slow writes') : error;
+  throw isSlow ? new MongoStoreError('slow') : error;
 }

@@ -1,9 +1,17 @@
 import type { NewPlantFields } from '@plant-store/domain';
 import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
-import { NOT_A_REPLICA_SET } from '@plant-store/plant-repository-mongodb';
-import { type Db, Decimal128, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf } from './mongo-error.js';
+import {
+  type Db,
+  Decimal128,
+  type Document,
+  Long,
+  MongoServerError,
+  type Timestamp,
+} from 'mongodb';
 import { FIELD_TYPES } from './validation.js';
+
+/** The code of a standalone, which refuses the read concern. */
+const NOT_A_REPLICA_SET = 123;
 
 const FIELDS = Object.keys(FIELD_TYPES);
 
@@ -47,8 +55,8 @@ export async function confirmedTime(
     const { operationTime } = await db.command(read, { signal, promoteLongs: false });
     return operationTime;
   } catch (error) {
-    // A standalone refuses the read concern. It needs no time: no other member could know more.
-    if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
+    // It needs no time: no other member could know more.
+    if (error instanceof MongoServerError && error.code === NOT_A_REPLICA_SET) return undefined;
     throw error;
   }
 }

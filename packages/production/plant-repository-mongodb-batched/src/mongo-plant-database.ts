@@ -2,15 +2,15 @@ import type { NewPlantFields } from '@plant-store/domain';
 import type { PageRequest } from '@plant-store/plant-reader';
 import {
   type Explanation,
+  NoResponseError,
   type PlantDatabase,
   type PlantInsert,
   type StoreObserver,
   Warnings,
 } from '@plant-store/plant-repository-group-commit';
-import { hostsOf, openDatabase, type Topology } from '@plant-store/plant-repository-mongodb';
-import type { Db, ServerType } from 'mongodb';
+import { MongoConnection, MongoStoreError } from '@plant-store/plant-repository-mongodb';
+import type { ServerType } from 'mongodb';
 import { CollectionCheck, type CollectionOptions } from './collection-check.js';
-import { explain } from './mongo-error.js';
 import { readPage } from './mongo-page.js';
 import { NumberedInsert } from './numbered-insert.js';
 
@@ -33,35 +33,24 @@ export class MongoPlantDatabase implements PlantDatabase {
   readonly limits = { maxInFlight: 20, maxAside: 60 };
   /** The largest document that MongoDB accepts. */
   readonly maxPlantBytes = 2 ** 24;
-  readonly #db: Db;
+  readonly #connection: MongoConnection;
   readonly #options: CollectionOptions;
   readonly #warnings: Warnings;
   readonly #collectionCheck: CollectionCheck;
-  /**
-   * The driver's view of the servers, used to explain errors: while the driver waits for a primary, it does not say why
-   * there is none.
-   */
-  #topology: Topology | undefined;
   /** The kind of the latest server that was known, even if it does not respond now. */
   #serverType: ServerType = 'Unknown';
   #inserts = 0;
-  #isClosed = false;
 
   constructor(uri: string, options: CollectionOptions, observe: StoreObserver = () => undefined) {
-    this.#db = openDatabase(uri, MAX_POOL_SIZE);
-    const { client } = this.#db;
-    this.place = `the database at ${hostsOf(client)}`;
+    this.#connection = new MongoConnection(uri, MAX_POOL_SIZE);
+    this.place = `the database at ${this.#connection.hosts}`;
     this.#options = options;
     this.#warnings = new Warnings(observe);
-    this.#collectionCheck = new CollectionCheck(this.#db, options, this.#warnings);
-    client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
-      // A topology that opens or closes does not know any server.
-      if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
-      for (const { type } of topology.servers.values()) if (isKnown(type)) this.#serverType = type;
-    });
-    // The driver first reads files and resolves names. Until it has done so, a close has no effect.
-    client.on('topologyOpening', () => {
-      if (this.#isClosed) void client.close();
+    this.#collectionCheck = new CollectionCheck(this.#connection, options, this.#warnings);
+    this.#connection.db.client.on('topologyDescriptionChanged', ({ newDescription }) => {
+      for (const { type } of newDescription.servers.values()) {
+        if (isKnown(type)) this.#serverType = type;
+      }
     });
   }
 
@@ -75,7 +64,7 @@ export class MongoPlantDatabase implements PlantDatabase {
 
   newInsert(): PlantInsert {
     return new NumberedInsert({
-      db: this.#db,
+      db: this.#connection.db,
       name: this.#options.collection,
       knowsNumbers: () => this.#serverType !== 'Standalone',
       nextNumber: () => ++this.#inserts,
@@ -85,7 +74,7 @@ export class MongoPlantDatabase implements PlantDatabase {
 
   async page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const { collection, createCollection } = this.#options;
-    const plants = await readPage(this.#db, collection, page, signal);
+    const plants = await readPage(this.#connection.db, collection, page, signal);
     const isEmpty = plants.length === 0;
     if (isEmpty && !createCollection) await this.#collectionCheck.expectCollection(signal);
     return plants;
@@ -97,12 +86,12 @@ export class MongoPlantDatabase implements PlantDatabase {
   }
 
   explain(error: unknown): Explanation {
-    const cause = explain(error, this.#topology, this.#db.client);
+    const isSilent = error instanceof NoResponseError;
+    const cause = this.#connection.explain(isSilent ? new MongoStoreError('no response') : error);
     return { finding: cause.finding, cause };
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#db.client.close();
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 }

@@ -5,9 +5,8 @@ import type {
   PlantFinding,
   PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
-import { DUPLICATE_KEY, DURABLE, FAILED_VALIDATION } from '@plant-store/plant-repository-mongodb';
+import { MongoConnection, MongoStoreError } from '@plant-store/plant-repository-mongodb';
 import { type ClientSession, type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
-import { insertError, isReply } from './mongo-error.js';
 
 /** The longest `maxTimeMS` that a server accepts. */
 const MAX_TIME_MS = 2 ** 31 - 1;
@@ -31,25 +30,27 @@ export class NumberedInsert implements PlantInsert {
   readonly #collection: NumberedCollection;
   #session: ClientSession | undefined;
   #number = Long.ZERO;
+  #isSent = false;
 
   constructor(collection: NumberedCollection) {
     this.#collection = collection;
   }
 
+  /** A check ends every session when the service must log in again. */
   get isRepeatable(): boolean {
-    return this.#session !== undefined;
+    return this.#session !== undefined && !this.#session.hasEnded;
   }
 
   async send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
     const { db, name, knowsNumbers, explain } = this.#collection;
-    if (!this.#session && knowsNumbers()) this.#startSession();
+    if (!this.isRepeatable && !this.#isSent && knowsNumbers()) this.#startSession();
     const insert = {
       insert: name,
       // The driver calls this when it serializes the command for a ready connection. Until then no document has left
       // the process, even if an agent wraps commands.
-      documents: { toBSON: () => documentsOf(request) },
+      documents: { toBSON: () => this.#take(request) },
       ordered: false,
-      writeConcern: DURABLE,
+      writeConcern: MongoConnection.DURABLE,
       maxTimeMS: Math.min(Math.max(1, Math.ceil(request.timeLimitMs)), MAX_TIME_MS),
       ...(this.#session && { txnNumber: this.#number }),
     };
@@ -61,10 +62,19 @@ export class NumberedInsert implements PlantInsert {
       if (error instanceof MongoWriteConcernError) {
         return insertResult(error.result, request.take().length);
       }
-      if (!isReply(error)) throw explain(error).cause;
-      const refusal = insertError(error.errorResponse);
+      if (!MongoStoreError.isReply(error)) throw explain(error).cause;
+      const refusal = MongoStoreError.of(error);
       return { findings: refusal.finding, error: refusal };
     }
+  }
+
+  /** Returns the documents of the plants. Throws if no caller waits, so that nothing is sent. */
+  #take(request: InsertRequest): Document[] {
+    const plants = request.take();
+    if (plants.length === 0) throw new Error('the caller no longer waits');
+    this.#isSent = true;
+    // The driver stores a `bigint` as int64.
+    return plants.map(({ id, ...fields }) => ({ _id: id, ...fields }));
   }
 
   /** Called before anything is sent, and only if it is known that the server knows numbers. */
@@ -79,19 +89,11 @@ export class NumberedInsert implements PlantInsert {
   }
 }
 
-/** Returns the documents of the plants. Throws if no caller waits, so that nothing is sent. */
-function documentsOf(request: InsertRequest): Document[] {
-  const plants = request.take();
-  if (plants.length === 0) throw new Error('the caller no longer waits');
-  // The driver stores a `bigint` as int64.
-  return plants.map(({ id, ...fields }) => ({ _id: id, ...fields }));
-}
-
 /** Returns what the server's reply to an unordered insert means for each of its `size` documents. */
 export function insertResult(reply: Document, size: number): InsertResult {
   const { n, writeErrors = [], writeConcernError: unmet } = reply;
   // Until a majority has journaled what the server knows, none of it counts: not even a duplicate, which may be rolled back.
-  if (unmet) return { findings: 'unknown', error: insertError(unmet) };
+  if (unmet) return { findings: 'unknown', error: MongoStoreError.ofReply(unmet) };
   const isComplete = n + writeErrors.length === size;
   const findings = Array<PlantFinding>(size).fill(isComplete ? 'stored' : 'unknown');
   let cause: Document | undefined;
@@ -100,16 +102,11 @@ export function insertResult(reply: Document, size: number): InsertResult {
     if (typeof finding === 'string' && finding !== 'taken') cause ??= error;
     findings[error.index] = finding;
   }
-  return cause ? { findings, error: insertError(cause) } : { findings };
+  return cause ? { findings, error: MongoStoreError.ofReply(cause) } : { findings };
 }
 
 function findingOf(error: Document): PlantFinding {
-  const { code, keyPattern = {} } = error;
-  const refused = (reason: string) => ({ finding: 'plant refused', code, reason }) as const;
-  if (code === FAILED_VALIDATION)
-    return refused('the validator of the collection refuses the plant');
-  if (code !== DUPLICATE_KEY) return insertError(error).finding;
-  const keys = Object.keys(keyPattern).join(', ');
-  if (keys === '' || keys === '_id') return 'taken';
-  return refused(`the unique index on ${keys} has an entry with the same keys`);
+  const reason = MongoStoreError.refusal(error);
+  if (reason === undefined) return MongoStoreError.ofReply(error).finding;
+  return reason === 'taken' ? reason : { finding: 'plant refused', code: error.code, reason };
 }

@@ -168,9 +168,14 @@ describeOnMongod('a majority that lags', function () {
     };
     const command = async (sent: object, options: RunCommandOptions) =>
       'connectionStatus' in sent ? { authInfo } : db.command(sent, options);
+    const connect = async () => undefined;
     const limited = Object.assign(Object.create(db), { command });
     const warnings = new Warnings(() => undefined);
-    const check = new CollectionCheck(limited, { collection, createCollection: true }, warnings);
+    const check = new CollectionCheck(
+      { db: limited, connect },
+      { collection, createCollection: true },
+      warnings,
+    );
     const run = () => check.run(AbortSignal.timeout(5_000));
     await run();
     const [, secondary] = set.members;

@@ -26,10 +26,16 @@ describeOnMongod('the collection', () => {
 
   afterEach(() => client.close());
 
+  const connect = async () => void (await client.connect());
+
   /** Returns how to run one check, more than once. */
   function checkOn(database: Db, createCollection = true): () => Promise<void> {
     const warnings = new Warnings(events.observer);
-    const check = new CollectionCheck(database, { collection, createCollection }, warnings);
+    const check = new CollectionCheck(
+      { db: database, connect },
+      { collection, createCollection },
+      warnings,
+    );
     return () => check.run(new AbortController().signal);
   }
 

@@ -44,11 +44,11 @@ describe('An insert of two documents', () => {
       [otherIndex('_id, name'), 'stored'],
     ],
     'a refusal by the validator': [first(INVALID), [invalid, 'stored']],
-    'an insert into a view': [first(166), ['unusable', 'stored'], 'the server reports error 166'],
+    'an insert into a view': [first(166), ['unusable', 'stored'], 'the collection is a view'],
     'an insert into a standalone without a journal': [
       first(2),
       ['unusable', 'stored'],
-      'the server reports error 2',
+      'the server accepts no durable inserts: it has no journal, or the collection is a time series',
     ],
     'a missing permission': [
       first(13),

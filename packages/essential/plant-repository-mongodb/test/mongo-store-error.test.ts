@@ -1,6 +1,5 @@
-import { type Explanation, NoResponseError } from '@plant-store/plant-repository-group-commit';
-import type { Topology } from '@plant-store/plant-repository-mongodb';
-import { expect } from 'chai';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { MongoStoreError } from '@plant-store/plant-repository-mongodb';
 import {
   MongoClient,
   type MongoError,
@@ -9,23 +8,26 @@ import {
   MongoNetworkError,
   MongoNetworkTimeoutError,
   MongoServerError,
+  MongoWriteConcernError,
   type ServerDescription,
 } from 'mongodb';
-import { explain, insertError, storeError } from '../src/mongo-error.js';
+import { explain, type MongoFinding, type Topology } from '../src/mongo-store-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
 const DENIED = 'the service is not logged in as a user who may read and insert plants';
 const WRONG = 'the user name, the password, authSource or the client certificate is wrong';
-const CLOSED =
-  'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired';
+const CLOSED = 'the server closed the connection: it may have no connection left, or require tls';
 const ALERT =
   '80DC:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/openssl/rec_layer_s3.c:1601:SSL alert number 116\n';
 
-const client = new MongoClient('mongodb://host0:27017/');
+const { options } = new MongoClient('mongodb://host0:27017/');
 
 const coded = (code: string) => Object.assign(new Error(`code ${code}`), { code });
 const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
+/** The majority of the insert is missing. */
+const unmet = (code: number) =>
+  new MongoWriteConcernError({ ok: 1, writeConcernError: { code, errmsg: 'no' } } as never);
 
 /** An error of the driver's handshake with a server, which includes the login. */
 function inHandshake<E extends MongoError>(error: E): E {
@@ -36,12 +38,10 @@ function inHandshake<E extends MongoError>(error: E): E {
 /** An error of the driver's monitor or pool, with its cause. */
 const because = (cause: Error) => new MongoNetworkError(cause.message, { cause });
 
-/** What real servers cause is in the test of `plant-store check` and of the credentials. */
 describe('What an error means', () => {
   const missing = { cause: coded('MODULE_NOT_FOUND'), dependencyName: 'zstd' };
-  type Row = readonly [finding: Explanation['finding'], message: string, error: unknown];
+  type Row = readonly [finding: MongoFinding, message: string, error: unknown];
   const rows: Readonly<Record<string, Row>> = {
-    'writes that are slow': ['slow', 'writes are not acknowledged', storeError('slow writes')],
     'a missing package': [
       'unusable',
       'install zstd',
@@ -52,20 +52,24 @@ describe('What an error means', () => {
       'too large',
       new MongoInvalidArgumentError('too large'),
     ],
-    'a database whose name differs in case': ['unusable', 'no', replied(13297)],
-    'a command that Atlas refuses': ['unusable', 'no', replied(8000)],
+    'a database whose name differs in case': [
+      'unusable',
+      'a database exists whose name differs only in case',
+      replied(13297),
+    ],
     'a missing permission': ['unusable', DENIED, replied(13)],
     'an insert that Atlas refuses': [
       'unusable',
       'the server reports error 8000: over your quota',
-      insertError({ code: 8000, errmsg: 'over your quota' }),
+      MongoStoreError.ofReply({ code: 8000, errmsg: 'over your quota' }),
     ],
     'a login that Atlas refuses': ['credentials refused', 'no', inHandshake(replied(8000))],
     'an unknown user': ['credentials refused', 'no', inHandshake(replied(11))],
     'a wrong password': ['credentials refused', WRONG, because(inHandshake(replied(18)))],
-    'a server that shuts down': ['unknown', 'no', replied(91)],
+    'a server that shuts down': ['unknown', 'the server reports error 91', replied(91)],
+    'an unmet write concern, whatever its code': ['unknown', 'error 8000', unmet(8000)],
     'a server that shuts down during a login': ['unreachable', 'no', inHandshake(replied(91))],
-    'no response': ['no response', SILENT, new NoResponseError()],
+    'no response': ['no response', SILENT, new MongoStoreError('no response')],
     'no response on a connection': [
       'no response',
       SILENT,
@@ -88,9 +92,9 @@ describe('What an error means', () => {
   };
   for (const [what, [finding, message, error]] of Object.entries(rows)) {
     it(`is "${finding}" for ${what}`, () => {
-      const explained = explain(error, undefined, client);
-      expect(explained.finding).to.equal(finding);
-      expect(explained.message).to.include(message);
+      const explained = explain(error, undefined, options);
+      equal(explained.finding, finding);
+      ok(explained.message.includes(message), explained.message);
     });
   }
 });
@@ -107,7 +111,7 @@ function topologyOf(type: Topology['type'], described: readonly Described[]): To
 
 describe('What an error means while no known server accepts writes', () => {
   const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
-  type Row = readonly [Explanation['finding'], string, Topology['type'], ...Described[]];
+  type Row = readonly [MongoFinding, string, Topology['type'], ...Described[]];
   const rows: Readonly<Record<string, Row>> = {
     'a silent host': ['no response', SILENT, 'Unknown', ['Unknown']],
     'hosts of another replica set': [
@@ -160,30 +164,36 @@ describe('What an error means while no known server accepts writes', () => {
   };
   for (const [what, [finding, message, type, ...described]] of Object.entries(rows)) {
     it(`is "${finding}" for ${what}`, () => {
-      const explained = explain(new NoResponseError(), topologyOf(type, described), client);
-      expect([explained.finding, explained.message]).to.deep.equal([finding, message]);
+      const explained = explain(
+        new MongoStoreError('no response'),
+        topologyOf(type, described),
+        options,
+      );
+      deepEqual([explained.finding, explained.message], [finding, message]);
     });
   }
 
   it('names the SRV record if no server is known', () => {
     const reason = 'the SRV record was not resolved in time';
-    const srv = new MongoClient('mongodb+srv://cluster.plants.example/');
-    expect(explain(new NoResponseError(), undefined, srv).message).to.equal(reason);
+    const { options: srv } = new MongoClient('mongodb+srv://cluster.plants.example/');
+    equal(explain(new MongoStoreError('no response'), undefined, srv).message, reason);
     const found = coded('querySrv ENOTFOUND');
-    expect(explain(found, undefined, srv).message).to.equal(found.message);
+    equal(explain(found, undefined, srv).message, found.message);
   });
 
   it('advises a direct connection if no member has a host of the connection string', () => {
     const topology = topologyOf('ReplicaSetNoPrimary', [['Unknown', coded('ENOTFOUND')]]);
-    const tunnel = new MongoClient('mongodb://127.0.0.1:27017/');
-    expect(explain(new NoResponseError(), topology, tunnel).message).to.match(
+    const { options: tunnel } = new MongoClient('mongodb://127.0.0.1:27017/');
+    match(
+      explain(new MongoStoreError('no response'), topology, tunnel).message,
       /^code ENOTFOUND\. .* host0:27017: .* directConnection=true$/,
     );
   });
 
   it('does not change for errors that an administrator must fix', () => {
     const topology = topologyOf('Unknown', [['Unknown']]);
-    const explained = explain(inHandshake(replied(18)), topology, client);
-    expect(explained).to.include({ finding: 'credentials refused', message: WRONG });
+    for (const error of [inHandshake(replied(18)), new MongoInvalidArgumentError('too large')]) {
+      equal(explain(error, topology, options).message, MongoStoreError.of(error).message);
+    }
   });
 });
