@@ -55,7 +55,7 @@ describe('The commands of docs/import-and-export.md', function () {
         text
           .split('\n')
           .filter(Boolean)
-          .map((it) => parseNewPlant(Buffer.from(it)))
+          .map((it) => parseNewPlant(Buffer.from(it).toString('latin1')))
           .map((plant) => ({ id: `${plant.id}`, name: plant.name }));
       const documents = ids.map((id) => ({ _id: Long.fromString(id), name, mark: new ObjectId() }));
       const canonical = documents
@@ -118,7 +118,7 @@ describe('The commands of docs/import-and-export.md', function () {
     async function create(lines: string): Promise<void> {
       const plants = batchedMongoPlantRepository({ uri: uris[0] ?? '' });
       for (const text of lines.trim().split('\n')) {
-        await plants.add(parseNewPlant(Buffer.from(text)), 10_000);
+        await plants.add(parseNewPlant(Buffer.from(text).toString('latin1')), 10_000);
       }
       await plants.close();
     }

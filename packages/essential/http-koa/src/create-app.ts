@@ -1,8 +1,7 @@
 import Router from '@koa/router';
 import type { CreatePlant } from '@plant-store/domain';
 import Koa, { type Middleware } from 'koa';
-import { authorize, createPlant } from './create-plant.js';
-import { parseJsonBody, refuseOtherBodies } from './new-plant-body.js';
+import { createPlant } from './create-plant.js';
 import { allowOnly, pathNotFound, respondToFailures } from './respond-to-failures.js';
 
 export interface AppOptions {
@@ -38,17 +37,11 @@ export function createApp(
 /** Creates the route alone, for a Koa application of your own. Put it after {@link respondToFailures}. */
 export function plantRouter(
   useCase: CreatesPlants,
-  { basePath = '', bodyLimit = 16_384, timeLimitMs = 15_000 }: AppOptions = {},
+  { basePath = '', ...limits }: AppOptions = {},
 ): Router {
   // It compares paths exactly: `/plants/` and `/Plants` are not `/plants`.
   const router = new Router({ prefix: basePath, strict: true, sensitive: true });
-  router.post(
-    '/plants',
-    authorize(useCase),
-    refuseOtherBodies(bodyLimit),
-    parseJsonBody(bodyLimit),
-    createPlant(timeLimitMs),
-  );
+  router.post('/plants', createPlant(useCase, limits));
   allowOnly(router, '/plants', 'POST');
   return router;
 }

@@ -1,36 +1,31 @@
-import type { Client, PlantCreator } from '@plant-store/domain';
+import type { Client } from '@plant-store/domain';
 import type { Context, Middleware } from 'koa';
 import { bearerToken } from './bearer-token.js';
-import type { CreatesPlants } from './create-app.js';
+import type { AppOptions, CreatesPlants } from './create-app.js';
 import { failures, HttpError } from './failures.js';
-import { exactNewPlant } from './new-plant-body.js';
+import { newPlantReader } from './new-plant-body.js';
 
-/** What the steps of a create share, as `ctx.state`. */
+/** What a create leaves in `ctx.state`, for your log. */
 export interface CreateState {
   /** The client, once its token was verified. */
   client?: Client;
-  /** The same client, if it may create plants. */
-  creator?: PlantCreator;
 }
 
-/** Refuses clients whose token does not permit creating plants. */
-export function authorize(useCase: CreatesPlants): Middleware {
-  return async function authorized(ctx, next) {
+/** Creates the plant in the body for the client of the token (docs/specification.md, "Create a plant"). */
+export function createPlant(
+  useCase: CreatesPlants,
+  { bodyLimit = 16_384, timeLimitMs = 15_000 }: Omit<AppOptions, 'basePath'>,
+): Middleware {
+  const readNewPlant = newPlantReader(bodyLimit);
+  return async function create(ctx) {
     const state: CreateState = ctx.state;
+    // First the token: nothing is read from a stranger.
     const creator = await useCase.authorize(bearerToken(ctx.req));
     state.client = creator.client;
-    state.creator = creator;
     expectWaitingClient(ctx);
-    return next();
-  };
-}
-
-/** Creates the plant of the body (docs/specification.md, "Create a plant"). */
-export function createPlant(timeLimitMs: number): Middleware {
-  return async function created(ctx) {
+    const plant = await readNewPlant(ctx);
     expectWaitingClient(ctx);
-    const { creator }: Required<CreateState> = ctx.state;
-    ctx.body = await creator.create(exactNewPlant(ctx.request), timeLimitMs);
+    ctx.body = await creator.create(plant, timeLimitMs);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
-import type { Middleware, Request } from 'koa';
+import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { isRepeated } from './bearer-token.js';
 import { failures, HttpError } from './failures.js';
@@ -10,50 +10,49 @@ const parseNewPlant = newPlantParser('the body');
 /** RFC 9110 section 8.3.1: with any parameters. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 
-/** Refuses what koa-bodyparser would decompress, leave alone or wait for. */
-export function refuseOtherBodies(limit: number): Middleware {
-  return function refused({ req, request, disableBodyParser }, next) {
-    const { headers } = req;
-    if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(req, 'content-type')) {
-      throw new HttpError(failures.MEDIA_TYPE_NOT_SUPPORTED);
-    }
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new HttpError(COMPRESSED);
-    // koa-bodyparser reads the length as an integer of 32 bits, and not at all if the bytes are in `rawBody`.
-    const length = request.rawBody?.length ?? Number(headers['content-length'] ?? 0);
-    if (length > limit) throw tooLarge(limit);
-    // The rest of the body was invalid.
-    if (req.errored) throw req.errored;
-    // Its result would be unusable, since `JSON.parse` rounds ids. Who turns koa-bodyparser off leaves the bytes in `rawBody`.
-    const isRead = request.body !== undefined || req.readableDidRead;
-    if (isRead && !disableBodyParser) throw new Error(ALREADY_READ);
-    return next();
-  };
-}
-
-/** koa-bodyparser, which leaves every byte of a JSON body in `ctx.request.rawBody`. */
-export function parseJsonBody(limit: number): Middleware {
-  return bodyParser({
+/** Returns a function that reads the NewPlant in the JSON body of a request, up to a limit in bytes. */
+export function newPlantReader(limit: number): (ctx: Context) => Promise<NewPlant> {
+  const readJson = bodyParser({
     enableTypes: ['json'],
-    // `refuseOtherBodies` has checked the type.
+    // `expectJson` has checked the type.
     detectJSON: () => true,
-    // One character for each byte.
-    encoding: 'latin1',
+    // One character for each byte, so that `rawBody` has every byte. `latin1` is the same, but decoded in JavaScript.
+    encoding: 'binary',
     jsonLimit: `${limit}b`,
     onerror(error: Error & ParserError, ctx) {
       if (error.status === 413) throw tooLarge(limit);
       // The client has gone.
       if (error.type === 'request.aborted') throw new HttpError(failures.MALFORMED_REQUEST);
       if (error.body === undefined) throw error;
-      // Not JSON for `JSON.parse`: `exactNewPlant` says why.
+      // Not JSON for `JSON.parse`: `parseNewPlant` says why.
       ctx.request.rawBody = error.body;
     },
   });
+  return async function readNewPlant(ctx) {
+    expectJson(ctx, limit);
+    await readJson(ctx, async () => undefined);
+    const { rawBody } = ctx.request;
+    if (!rawBody) throw new HttpError(failures.BODY_MISSING);
+    // Not `request.body`: `JSON.parse` rounds ids.
+    return parseNewPlant(rawBody);
+  };
 }
 
-/** Returns the NewPlant in the bytes of the body. `request.body` is the same JSON with a rounded id. */
-export function exactNewPlant({ rawBody }: Pick<Request, 'rawBody'>): NewPlant {
-  if (!rawBody) throw new HttpError(failures.BODY_MISSING);
-  return parseNewPlant(Buffer.from(rawBody, 'latin1'));
+/** Refuses what koa-bodyparser would decompress, leave alone or wait for. */
+function expectJson({ req, request, disableBodyParser }: Context, limit: number): void {
+  const { headers } = req;
+  if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(req, 'content-type')) {
+    throw new HttpError(failures.MEDIA_TYPE_NOT_SUPPORTED);
+  }
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new HttpError(COMPRESSED);
+  // koa-bodyparser reads the length as an integer of 32 bits, and not at all if the bytes are in `rawBody`.
+  const length = request.rawBody?.length ?? Number(headers['content-length'] ?? 0);
+  if (length > limit) throw tooLarge(limit);
+  // The rest of the body was invalid.
+  if (req.errored) throw req.errored;
+  // The result of another parser would be unusable. Who turns koa-bodyparser off leaves the bytes in `rawBody`.
+  const isRead = request.body !== undefined || req.readableDidRead;
+  if (isRead && !disableBodyParser) throw new Error(ALREADY_READ);
 }
 
 /** What errors of koa-bodyparser have. `body` is the text of a body that is not JSON. */

@@ -59,13 +59,21 @@ const MAX_DEPTH = 32;
  * Parses one JSON text (RFC 8259), in a time that is linear in its length. Numbers keep their digits. Invalid UTF-8,
  * repeated names in an object, lone surrogates and deep nesting are refused.
  *
+ * @param bytes The UTF-8 text as one character for each byte, as `buffer.toString('latin1')` returns it.
  * @throws {InvalidJsonError} with the rule that the text breaks.
  */
-export function parseJson(bytes: Buffer): JsonValue {
+export function parseJson(bytes: string): JsonValue {
+  return new Parser(isAscii(bytes) ? bytes : decoded(Buffer.from(bytes, 'latin1'))).parse();
+}
+
+/** Most texts are ASCII, which is the same in UTF-8. */
+const isAscii = (bytes: string) => !/[^\0-\x7f]/.test(bytes);
+
+function decoded(bytes: Buffer): string {
   if (!isUtf8(bytes)) fail('it is not UTF-8');
   const text = bytes.toString();
   if (text.startsWith('\ufeff')) fail('it begins with a byte order mark');
-  return new Parser(text).parse();
+  return text;
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;

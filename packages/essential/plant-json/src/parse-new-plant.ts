@@ -28,12 +28,12 @@ const fields = v.object(
 );
 
 /**
- * Returns a function that parses bytes into a NewPlant (docs/specification.md, "NewPlant"). The function throws
- * {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in one message.
+ * Returns a function that parses bytes, one character for each, into a NewPlant (docs/specification.md, "NewPlant"). The
+ * function throws {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in one message.
  *
  * @param what What the messages call the bytes, such as "the body".
  */
-export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
+export function newPlantParser(what: string): (bytes: string) => NewPlant {
   const object = v.custom<object>(isObject, butFound(`${what} must be a JSON object`));
   const schema = v.pipe(object, fields, v.transform(newPlant));
   return function parseNewPlant(bytes) {
@@ -43,7 +43,7 @@ export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
   };
 }
 
-function parsed(bytes: Buffer, what: string): JsonValue {
+function parsed(bytes: string, what: string): JsonValue {
   try {
     return parseJson(bytes);
   } catch (error) {

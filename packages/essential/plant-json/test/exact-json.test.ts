@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from '../src/exact-json.js';
 
-const parse = (text: string) => parseJson(Buffer.from(text));
+const parse = (text: string | Buffer) => parseJson(Buffer.from(text).toString('latin1'));
 
 const SPACE = ' \t\r\n';
 
@@ -92,7 +92,7 @@ describe('Exact JSON', () => {
   for (const [rule, texts] of Object.entries(refused)) {
     it(`names the broken rule: ${rule}`, () => {
       for (const text of texts) {
-        expect(() => parseJson(Buffer.from(text)), JSON.stringify(text))
+        expect(() => parse(text), JSON.stringify(text))
           .to.throw()
           .with.property('message', rule);
       }

@@ -24,7 +24,7 @@ describe('A plant as text', () => {
         const plant = newPlant(fields);
         const line = newPlantText(plant);
         expect(line).not.to.match(/[\n\r]/);
-        expect(read(Buffer.from(line))).to.deep.equal(plant);
+        expect(read(Buffer.from(line).toString('latin1'))).to.deep.equal(plant);
       }),
     );
   });

@@ -2,7 +2,7 @@ import { newPlantParser } from '@plant-store/plant-json';
 import { expect } from 'chai';
 
 const parseNewPlant = newPlantParser('the line');
-const read = (text: string) => parseNewPlant(Buffer.from(text));
+const read = (text: string) => parseNewPlant(Buffer.from(text).toString('latin1'));
 
 const ID = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
 

@@ -148,7 +148,7 @@ export class PlantImport {
   async #create(line: Line): Promise<boolean> {
     if (line.exceedsLimit) throw new LineTooLargeError();
     if (isBlank(line)) return false;
-    await this.#store(parseNewPlant(textOf(line)));
+    await this.#store(parseNewPlant(textOf(line).toString('latin1')));
     return true;
   }
 
