@@ -2,8 +2,10 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@plant-store/test-servers/loopback';
 import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
@@ -28,6 +30,8 @@ interface Result {
   readonly status?: number;
   readonly message?: string;
   readonly requestId?: string;
+  /** In seconds. */
+  readonly retryAfter?: number;
 }
 
 /** A plant. The id is text, because a number is not exact. */
@@ -48,8 +52,16 @@ interface Job {
   readonly retryFor: number;
   readonly timeout: number;
   readonly again?: boolean;
-  /** The name is not Unicode, as far as the language can have such a string. */
-  readonly malformed?: boolean;
+  /** This text is not Unicode, as far as the language can have such a string. */
+  readonly malformed?: 'name' | 'tag';
+  /** In Go, another transport wraps the default one while the client is made. */
+  readonly wrapped?: boolean;
+  /** In Go, when the context ends, in seconds. */
+  readonly deadline?: number;
+  /** The client reports how long it repeats a create and waits for a response unless it is told, in seconds. */
+  readonly defaults?: boolean;
+  /** In Python, the client is closed after the create. */
+  readonly closing?: boolean;
 }
 
 const DATE = { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' };
@@ -57,6 +69,7 @@ const BAD_GATEWAY: Own = [502, DATE, '<h1>Bad Gateway</h1>'];
 const NEGATIVE_PAUSE: Own = [503, { ...JSON_TYPE, 'Retry-After': '-30' }, '{"error":"Bad"}'];
 const RATE_LIMIT: Own = [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'];
 const LOGIN_PAGE: Own = [302, { Location: '/login' }, ''];
+const LATER: Own = [503, { ...JSON_TYPE, 'Retry-After': '30' }, '{"error":5030}'];
 const NEXT_HOUR: Own = [503, { ...JSON_TYPE, 'Retry-After': '3600' }, '{"error":5030}'];
 
 /** Successes that are not of the service. */
@@ -131,11 +144,6 @@ const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<
   'reports an unknown outcome': [[BAD_GATEWAY], UNKNOWN, { retryFor: 1 }],
   'keeps an unknown outcome in an outage': [[5031, 5030], `${UNKNOWN} 5030`, { retryFor: 1 }],
   'keeps an unknown outcome after a refusal': [[5031, 4011], `2 ${UNKNOWN} 4011`],
-  'gives up rather than wait longer than it may': [
-    [NEXT_HOUR],
-    `1 ${UNAVAILABLE} 5030`,
-    { retryFor: 50 },
-  ],
   'treats a taken id as its own when it creates a plant again': [
     [4006],
     '1 stored',
@@ -274,7 +282,7 @@ describe('The clients of docs/clients.md', function () {
         const name = 'a'.repeat(20_000);
         const { outcome, ...failure } = await create({ address, plant: { id: '1', name } });
         expect(outcome).to.equal('InvalidPlantError');
-        expect(failure).to.deep.equal(front.relayed);
+        expect(failure).to.deep.equal({ ...front.relayed, retryAfter: 0 });
         expect(failure).to.include({ error: 4003, status: 400 });
         const elsewhere = await create({ address: `${service}/elsewhere/` });
         expect(elsewhere).to.include({ outcome: 'RefusedError', error: 4040, status: 404 });
@@ -296,9 +304,18 @@ describe('The clients of docs/clients.md', function () {
         }
       });
 
-      it('refuses a name that is not Unicode', async () => {
-        const { outcome } = await create({ address: service, malformed: true });
-        expect(outcome).to.equal('InvalidPlantError');
+      it('refuses a name or a tag that is not Unicode', async () => {
+        for (const malformed of ['name', 'tag'] as const) {
+          const { outcome } = await create({ address: service, malformed });
+          expect(outcome, malformed).to.equal('InvalidPlantError');
+        }
+      });
+
+      it('asks for a pause of at most a minute, whatever Retry-After asks for', async () => {
+        const front = new Front(service, NEXT_HOUR);
+        const failure = await create({ address: await front.open(), retryFor: 50 });
+        expect(failure).to.include({ outcome: UNAVAILABLE, error: 5030, retryAfter: 60 });
+        expect(front.requests).to.have.length(1);
       });
 
       it('reports an address where nothing listens as unavailable', async () => {
@@ -340,12 +357,51 @@ describe('The clients of docs/clients.md', function () {
         }
       });
 
-      it('creates many plants at the same time', async () => {
-        const job = { key: `concurrent ${language}`, address: `${service}/` };
-        const results = Array.from({ length: 50 }, () => create(job));
-        const outcomes = new Set((await Promise.all(results)).map(({ outcome }) => outcome));
-        expect([...outcomes]).to.deep.equal(['stored']);
+      it('creates many plants at the same time, on as many connections', async () => {
+        const front = new Front(service, 'pass');
+        const job = { key: `concurrent ${language}`, address: `${await front.open()}/` };
+        for (const _ of ['first', 'again']) {
+          const results = await Promise.all(Array.from({ length: 50 }, () => create(job)));
+          expect(new Set(results.map(({ outcome }) => outcome))).to.deep.equal(new Set(['stored']));
+        }
+        expect(front.sockets.length).to.be.at.most(50);
       });
+
+      if (language !== 'JavaScript') {
+        it('repeats a create for a minute and waits 20 s for a response, unless it is told', async () => {
+          const { message } = await create({ address: service, defaults: true });
+          expect(message).to.equal('60 20');
+        });
+      }
+
+      if (language === 'Go') {
+        it('ends with its context, which makes the outcome unknown if a request was sent', async () => {
+          for (const [step, seconds, expected] of [
+            [LATER, 0.5, `1 ${UNAVAILABLE} 5030`],
+            ['hang', 3, `1 ${UNKNOWN}`],
+          ] as const) {
+            const front = new Front(service, step);
+            const result = await create({ address: await front.open(), deadline: seconds });
+            expect(summaryOf(front, result, expected)).to.equal(expected);
+          }
+        });
+
+        it('works in a program that has wrapped the default transport', async () => {
+          const job = { key: 'wrapped', address: service, wrapped: true };
+          expect(await create(job)).to.include({ outcome: 'stored' });
+        });
+      }
+
+      if (language === 'Python') {
+        it('closes its idle connections at the end of a with statement', async () => {
+          const front = new Front(service, 'pass');
+          await create({ address: await front.open(), closing: true });
+          const [socket] = front.sockets;
+          const late = pause(20_000, 'the connection is still open', { ref: false });
+          const closed = socket?.closed ? undefined : once(socket as Socket, 'close');
+          expect(await Promise.race([closed, late])).not.to.be.a('string');
+        });
+      }
 
       it('has an example that stores a plant, or prints why it did not', async () => {
         const [program, ...args] = example;

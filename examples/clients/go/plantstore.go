@@ -111,7 +111,8 @@ type Client struct {
 	RetryFor time.Duration
 	// Timeout is how long one attempt may take: 20 seconds, unless you change it.
 	Timeout time.Duration
-	// Transport sends the requests. It must not repeat one that it has sent.
+	// Transport sends the requests. It must not repeat one that it has sent. By default, it is [http.DefaultTransport], or a
+	// copy that keeps more idle connections if no program has wrapped it.
 	Transport http.RoundTripper
 
 	url string
@@ -119,8 +120,12 @@ type Client struct {
 
 // New returns a client for the service's address, including its base path, such as https://plants.example.com.
 func New(address, token string) *Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = transport.MaxIdleConns
+	transport := http.DefaultTransport
+	if standard, ok := transport.(*http.Transport); ok {
+		own := standard.Clone()
+		own.MaxIdleConnsPerHost = own.MaxIdleConns
+		transport = own
+	}
 	return &Client{
 		Token:     func(context.Context) (string, error) { return token, nil },
 		RetryFor:  defaultRetry,

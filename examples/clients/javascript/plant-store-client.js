@@ -38,6 +38,9 @@ const MAX_RETRY_AFTER_S = 60;
 /** Errors of Node.js and Bun from before a request is sent. Browsers and Deno do not distinguish them. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
+const SEE_CONSOLE =
+  "in a browser, see its console: the service's CORS_ALLOWED_ORIGINS may not list this page's origin";
+
 /** A create failed. The subclass says what to do; the message is for people. */
 export class PlantStoreError extends Error {
   /**
@@ -234,7 +237,9 @@ function classOf(status, error) {
 function withoutResponse(cause) {
   const { code, message } = cause.cause ?? cause;
   const Failure = NOT_CONNECTED.includes(code) ? UnavailableError : OutcomeUnknownError;
-  return new Failure(`no response: ${message || code}`, { cause });
+  // Browsers tell a page nothing more.
+  const hint = code === undefined ? `; ${SEE_CONSOLE}` : '';
+  return new Failure(`no response: ${message || code}${hint}`, { cause });
 }
 
 /** @param {PlantStoreError} failure */

@@ -18,15 +18,15 @@ function clientOf({ key, address, tokens, retryFor, timeout }) {
 
 async function resultOf(job) {
   const { id, name, tag } = job.plant;
-  const plant = { id: BigInt(id), name: job.malformed ? '\ud800' : name, tag };
+  const plant = { id: BigInt(id), name, tag, ...(job.malformed && { [job.malformed]: '\ud800' }) };
   const client = clientOf(job);
   try {
     await (job.again ? client.createAgain(plant) : client.create(plant));
     return { outcome: 'stored' };
   } catch (failure) {
     if (!(failure instanceof library.PlantStoreError)) throw failure;
-    const { name: outcome, error, status, message, requestId } = failure;
-    return { outcome, error, status, message, requestId };
+    const { name: outcome, error, status, message, requestId, retryAfterMs } = failure;
+    return { outcome, error, status, message, requestId, retryAfter: retryAfterMs / 1_000 };
   }
 }
 

@@ -1,5 +1,6 @@
 """Reads jobs from standard input, one a line, and writes their results: see clients.test.ts."""
 
+import contextlib
 import json
 import pathlib
 import sys
@@ -27,12 +28,17 @@ def client_of(job):
 
 
 def run(job):
+    if job.get("defaults"):
+        times = library.PlantStoreClient.__init__.__kwdefaults__
+        return write(job, {"message": f"{times['retry_for']:g} {times['timeout']:g}"})
     fields = job["plant"]
-    name = "\ud800" if job.get("malformed") else fields["name"]
-    plant = library.Plant(int(fields["id"]), name, fields.get("tag"))
+    if "malformed" in job:
+        fields[job["malformed"]] = "\ud800"
+    plant = library.Plant(int(fields["id"]), fields["name"], fields.get("tag"))
     client = client_of(job)
     try:
-        (client.create_again if job.get("again") else client.create)(plant)
+        with client if job.get("closing") else contextlib.nullcontext():
+            (client.create_again if job.get("again") else client.create)(plant)
         result = {"outcome": "stored"}
     except library.PlantStoreError as failure:
         result = {
@@ -41,8 +47,12 @@ def run(job):
             "status": failure.status,
             "message": str(failure),
             "requestId": failure.request_id,
+            "retryAfter": failure.retry_after,
         }
-    given = {name: value for name, value in result.items() if value is not None}
+    write(job, {name: value for name, value in result.items() if value is not None})
+
+
+def write(job, given):
     with lock:
         print(json.dumps({"job": job["number"], **given}), flush=True)
 

@@ -51,6 +51,8 @@ export class Front {
 
   async open(): Promise<string> {
     const server = createServer((request, response) => this.#forward(request, response)).unref();
+    // Longer than a busy machine needs from one request to the next.
+    server.keepAliveTimeout = 60_000;
     server.on('connection', (socket) => this.sockets.push(socket));
     return `http://127.0.0.1:${await listen(server)}`;
   }

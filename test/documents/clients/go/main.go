@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"sync"
@@ -14,24 +16,27 @@ import (
 )
 
 type job struct {
-	Number            int
-	Key, Address      string
-	Tokens            []string
-	RetryFor, Timeout float64
-	Again, Malformed  bool
-	Plant             struct {
+	Number                   int
+	Key, Address             string
+	Tokens                   []string
+	RetryFor, Timeout        float64
+	Deadline                 float64
+	Again, Defaults, Wrapped bool
+	Malformed                string
+	Plant                    struct {
 		ID, Name string
 		Tag      *string
 	}
 }
 
 type result struct {
-	Job       int    `json:"job"`
-	Outcome   string `json:"outcome"`
-	Error     int    `json:"error,omitempty"`
-	Status    int    `json:"status,omitempty"`
-	Message   string `json:"message,omitempty"`
-	RequestID string `json:"requestId,omitempty"`
+	Job        int     `json:"job"`
+	Outcome    string  `json:"outcome"`
+	Error      int     `json:"error,omitempty"`
+	Status     int     `json:"status,omitempty"`
+	Message    string  `json:"message,omitempty"`
+	RequestID  string  `json:"requestId,omitempty"`
+	RetryAfter float64 `json:"retryAfter"`
 }
 
 // The names of the other clients, which have a class for each outcome.
@@ -50,11 +55,19 @@ var (
 	clients = map[string]*plantstore.Client{}
 )
 
+// A transport such as those of tracing.
+type wrapped struct{ http.RoundTripper }
+
 func clientOf(j job) *plantstore.Client {
 	lock.Lock()
 	defer lock.Unlock()
 	if clients[j.Key] == nil {
+		transport := http.DefaultTransport
+		if j.Wrapped {
+			http.DefaultTransport = wrapped{transport}
+		}
 		client := plantstore.New(j.Address, "")
+		http.DefaultTransport = transport
 		client.RetryFor = time.Duration(j.RetryFor * float64(time.Second))
 		client.Timeout = time.Duration(j.Timeout * float64(time.Second))
 		client.Token = func(context.Context) (string, error) {
@@ -75,20 +88,33 @@ func clientOf(j job) *plantstore.Client {
 }
 
 func resultOf(j job) result {
+	if j.Defaults {
+		client := plantstore.New(j.Address, "")
+		return result{Job: j.Number, Message: fmt.Sprint(client.RetryFor.Seconds(), client.Timeout.Seconds())}
+	}
 	client := clientOf(j)
 	id, err := strconv.ParseInt(j.Plant.ID, 10, 64)
 	if err != nil {
 		panic(err)
 	}
 	plant := plantstore.Plant{ID: id, Name: j.Plant.Name, Tag: j.Plant.Tag}
-	if j.Malformed {
-		plant.Name = "\xff"
+	malformed := "\xff"
+	switch j.Malformed {
+	case "name":
+		plant.Name = malformed
+	case "tag":
+		plant.Tag = &malformed
 	}
 	create := client.Create
 	if j.Again {
 		create = client.CreateAgain
 	}
-	err = create(context.Background(), plant)
+	ctx, cancel := context.Background(), func() {}
+	if j.Deadline > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(j.Deadline*float64(time.Second)))
+	}
+	defer cancel()
+	err = create(ctx, plant)
 	if err == nil {
 		return result{Job: j.Number, Outcome: "stored"}
 	}
@@ -101,7 +127,7 @@ func resultOf(j job) result {
 			panic("more than one outcome")
 		}
 	}
-	return result{j.Number, names[failure.Outcome], failure.Code, failure.Status, failure.Message, failure.RequestID}
+	return result{j.Number, names[failure.Outcome], failure.Code, failure.Status, failure.Message, failure.RequestID, failure.RetryAfter.Seconds()}
 }
 
 func main() {
