@@ -18,9 +18,12 @@ const DOCS_LABEL = 'plant_store_docs';
 const FOLDER = 'deploy/monitoring';
 const RULES = 'prometheus-alerts.yaml';
 const CASES = 'prometheus-alerts.test.yaml';
-const rules: { alert: string; expr: string; annotations: { runbook_url: string } }[] = parse(
-  read(`${FOLDER}/${RULES}`),
-).groups[0].rules;
+const rules: {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { runbook_url: string };
+}[] = parse(read(`${FOLDER}/${RULES}`)).groups[0].rules;
 const cases: { alertname: string; exp_alerts: unknown[] }[] = parse(
   read(`${FOLDER}/${CASES}`),
 ).tests.flatMap((it: { alert_rule_test: unknown[] }) => it.alert_rule_test);
@@ -120,7 +123,7 @@ describe('The monitoring of the service', () => {
     expect(instance).not.to.have.property('allValue');
   });
 
-  for (const { alert, expr, annotations } of rules) {
+  for (const { alert, expr, labels, annotations } of rules) {
     it(`has test cases, a runbook section and a panel for the alert ${alert}`, () => {
       const expected = cases.filter(({ alertname }) => alertname === alert);
       const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
@@ -128,6 +131,12 @@ describe('The monitoring of the service', () => {
       const [page = '', anchor = ''] = annotations.runbook_url.split('#');
       expect(page).to.equal(`{{ $externalLabels.${DOCS_LABEL} }}/${basename(RUNBOOK)}`);
       expect(sections.get(anchor)).to.include(`\`${alert}\``);
+      const row = sections
+        .get('alerts')
+        ?.split('\n')
+        .find((it) => it.includes(`\`${alert}\``));
+      expect(row).to.include(`(#${anchor})`);
+      expect(row).to.include(labels.severity === 'critical' ? '| yes |' : '| no |');
       const onPanels = shown.flatMap((it) => usedIn(it.expr).metrics.map(familyOf));
       expect(onPanels).to.include.members(usedIn(expr).metrics.map(familyOf));
     });

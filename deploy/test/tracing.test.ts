@@ -18,8 +18,8 @@ import { root, temporaryFolder } from '../../test/support/root.js';
 const { endAll, serve } = ownProcesses();
 
 const PRELOAD = pathToFileURL(join(root, 'deploy/test/support/tracing-preload.js')).href;
-/** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
-const FLAGS = withReal(snippet('docs/tracing.md', 'node --import').slice('node '.length), {
+/** The flags of the command in docs/observing.md that starts the service, with the exporter of this test. */
+const FLAGS = withReal(snippet('docs/observing.md', 'node --import').slice('node '.length), {
   '@opentelemetry/auto-instrumentations-node/register': PRELOAD,
   ' packages/production/service/bin/plant-store.js\n': '',
 });

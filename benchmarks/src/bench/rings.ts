@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readSection, writeSection } from '../documents.js';
 import { ownLines, packageFolders, sum } from '../ladder/lines.js';
 import { markdownTable } from '../markdown-table.js';
+import { root } from '../peers.js';
 
-/** The pages with the tables of the lines of code, and the section of each. */
+/** The pages with tables of the packages and their lines of code, and the section of each. */
 const PAGES = [
   ['docs/architecture.md', 'rings'],
   ['docs/architecture.md', 'packages'],
@@ -27,7 +30,9 @@ export function shownLines(): { page: string; shown: string; counted: string }[]
 
 function linesTables() {
   const counts = [...packageFolders()].map(([name, folder]) => {
-    return { name, ring: folder.split('/')[1] ?? '', lines: ownLines(folder) };
+    const { description } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const link = `[\`${name}\`](../${folder})`;
+    return { link, description, ring: folder.split('/')[1] ?? '', lines: ownLines(folder) };
   });
   const ringRow = (ring: string) => {
     const own = counts.filter((it) => it.ring === ring).map(({ lines }) => lines);
@@ -38,10 +43,12 @@ function linesTables() {
     rings: markdownTable([['ring', 'packages', 'lines'], ...[...rings].map(ringRow)]),
     packages: markdownTable(
       [
-        ['ring', 'package', 'lines'],
-        ...counts.map(({ ring, name, lines }) => [ring, name, inThousands(lines)]),
+        ['ring', 'package', 'what it does', 'lines'],
+        ...counts.map(({ ring, link, description, lines }) => {
+          return [ring, link, description, inThousands(lines)];
+        }),
       ],
-      2,
+      3,
     ),
   };
 }

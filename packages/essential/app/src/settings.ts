@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** The SHA-256 digest of `demo`, a token for trials: everybody knows it. */
+/** The SHA-256 digest of `demo`, a token for development: everybody knows it. */
 const DEMO = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 

@@ -45,7 +45,7 @@ export interface PlantRepository {
    *   a reply stays unknown, even if a later attempt is refused.
    * - If the database is configured in a way that can lose acknowledged writes, ask it to make this one durable. If it
    *   cannot, for example because an administrator turned off flushing, `add` and `ready` reject as unavailable, and the
-   *   message names the setting. An in-memory store, for trials and tests, keeps plants as long as its process lives.
+   *   message names the setting. An in-memory store, for development and tests, keeps plants as long as its process lives.
    * - Of several concurrent calls with the same id, at most one resolves, even across repositories on the same database.
    *   A call never changes the outcome of another.
    * - You decide whether to retry. If you do, and an earlier attempt of the same call wrote the plant, resolve. Recognise

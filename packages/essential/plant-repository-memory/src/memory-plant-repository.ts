@@ -6,7 +6,7 @@ import {
 } from '@plant-store/domain';
 
 /**
- * Stores plants in memory, for demos and tests. They are lost when the process ends.
+ * Stores plants in memory, for development and tests. They are lost when the process ends.
  *
  * @example
  * ```ts

@@ -8,7 +8,7 @@ const own = {
   TOO_MANY_REQUESTS: {
     status: 429,
     error: 4290,
-    message: 'this client sends too many requests: this one was not carried out',
+    message: 'too many requests from this client: this one was not carried out',
     ...LATER,
   },
   HEADERS_TOO_LARGE: {
@@ -19,7 +19,7 @@ const own = {
   OVERLOADED: {
     status: 503,
     error: 5032,
-    message: 'too many requests are in flight: this one was not carried out',
+    message: 'too many creates are in progress: this one was not carried out',
     ...LATER,
   },
   STOPPING: {

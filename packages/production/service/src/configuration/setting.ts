@@ -222,7 +222,7 @@ export function unreadable(variable: string, error: unknown): string {
   return `${variable}: cannot read the file (${systemReason(error)}). Correct the path or the permissions`;
 }
 
-/** Whether this is a trial, in which a database and a token verifier have defaults. Every other name is production. */
+/** Whether this is development mode, in which a database and a token verifier have defaults. Every other name is production. */
 export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
   return NODE_ENV === undefined || NODE_ENV === 'development' || NODE_ENV === 'test';
 }

@@ -8,17 +8,17 @@ const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
 
-/** The outcomes of a create that the database refused, by the code of its error. */
+/** The value of the label `outcome` for a create that failed, by the `code` of its error. */
 const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ['PLANT_ID_TAKEN', 'taken'],
   ['STORE_UNAVAILABLE', 'unavailable'],
   ['OUTCOME_UNKNOWN', 'unknown'],
 ]);
 
-/** The counters: what each counts, and its label with the values that are shown from the start. */
+/** For each counter: its HELP text, its label, and the values of the label that are shown from the start. */
 const COUNTERS = {
-  plant_store_requests_refused_total: [
-    'Requests refused with error 5032, because too many were in flight.',
+  plant_store_overloaded_requests_total: [
+    'Requests that failed with error 5032: too many creates were in progress, or the service was stopping.',
   ],
   plant_store_bugs_total: ['Requests that failed with error 5000, a bug in the service.'],
   plant_store_connections_refused_total: [
@@ -42,7 +42,7 @@ const COUNTERS = {
     ['success', 'failure'],
   ],
   plant_store_plants_total: [
-    'Creates that reached the database, by outcome.',
+    'Creates that were handed to the store, by outcome.',
     'outcome',
     ['stored', ...OUTCOMES.values()],
   ],
@@ -135,7 +135,7 @@ export class Metrics {
     this.#active.dec();
     const labels = { http_request_method: method, http_route: route ?? '' };
     this.#duration.observe({ ...labels, http_response_status_code: status }, durationMs / 1000);
-    if (error === failures.OVERLOADED.error) this.add('plant_store_requests_refused_total');
+    if (error === failures.OVERLOADED.error) this.add('plant_store_overloaded_requests_total');
     if (reason !== undefined) this.add('plant_store_tokens_refused_total', { reason });
     if (error === failures.INTERNAL.error) this.add('plant_store_bugs_total');
   }

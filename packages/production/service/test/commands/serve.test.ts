@@ -235,7 +235,7 @@ describe('Stopping', () => {
     expect((await createPlant(service.address, 1)).status).to.equal(200);
     expect(await metricsOf(service)).to.include.members([
       'plant_store_ready 0',
-      'plant_store_requests_refused_total 0',
+      'plant_store_overloaded_requests_total 0',
     ]);
     expect(await ended).to.equal(0);
   });

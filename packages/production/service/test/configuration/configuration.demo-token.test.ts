@@ -20,7 +20,7 @@ const OTHERS: readonly Env[] = [
 ];
 
 describe('A demo token', () => {
-  it('is generated in a trial without token settings, for a client named demo', async () => {
+  it('is generated in development mode without token settings, for a client named demo', async () => {
     for (const env of TRIALS) {
       const { demoToken = '', verifier } = await readConfiguration(env);
       const opened = await verifier.open(() => undefined);

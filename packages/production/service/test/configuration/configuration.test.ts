@@ -20,7 +20,7 @@ describe('The configuration', () => {
   const PRODUCTION = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
   for (const [what, env, expected] of [
     ['defaults to a service on port 3000 with docs', {}, { PORT: 3000, DOCS: 'on' }],
-    ['turns off the docs page in a trial if DOCS=off', { DOCS: 'off' }, { DOCS: 'off' }],
+    ['turns off the docs page in development mode if DOCS=off', { DOCS: 'off' }, { DOCS: 'off' }],
     ['turns off the docs page in production', PRODUCTION, { DOCS: 'off', LOG_FORMAT: 'json' }],
     [
       'turns on the docs page in production if DOCS=on',
@@ -92,7 +92,7 @@ const VALID: Readonly<Record<string, Env>> = {
     JWT_SCOPES: 'a',
     PORT_FILE: 'a',
   },
-  'a store and a verifier are chosen outside a trial': {
+  'a store and a verifier are chosen outside development mode': {
     NODE_ENV: 'staging',
     STORAGE: 'memory',
     ...JWT,
@@ -274,7 +274,7 @@ describe('An invalid configuration', () => {
     ],
     ['is explained if nothing verifies the token of the client', { ACCESS_TOKEN: 'a' }, UNVERIFIED],
     [
-      'is explained if neither a store nor a verifier is chosen outside a trial',
+      'is explained if neither a store nor a verifier is chosen outside development mode',
       { NODE_ENV: 'staging' },
       NO_STORE,
       NO_VERIFIER,

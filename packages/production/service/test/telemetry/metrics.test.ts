@@ -21,7 +21,7 @@ const FROM_THE_START = [
   ...['stored', 'taken', 'unavailable', 'unknown'].map((it) => `plants_total{outcome="${it}"}`),
   ...['hit', 'miss'].map((it) => `token_checks_total{cache="${it}"}`),
   ...['success', 'failure'].map((it) => `key_fetches_total{result="${it}"}`),
-  'requests_refused_total',
+  'overloaded_requests_total',
   'bugs_total',
   'connections_refused_total',
   'plants_refused_by_database_total',
@@ -88,7 +88,7 @@ describe('The metrics', () => {
     expect(await lines()).to.include.members([
       'http_server_active_requests 0',
       `http_server_request_duration_seconds_sum${labels} 1.5`,
-      'plant_store_requests_refused_total 1',
+      'plant_store_overloaded_requests_total 1',
       'plant_store_bugs_total 1',
     ]);
     expect(await metrics.text()).not.to.match(/^plant_store_tokens_refused_total\{/m);
