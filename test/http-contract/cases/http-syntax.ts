@@ -169,6 +169,15 @@ describe('HTTP syntax', () => {
     broken('data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`),
     broken('a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`),
   );
+  const trailer = `x-trailer: ${'x'.repeat(100_000)}`;
+  group(
+    'Trailers above the limit of the headers',
+    creating(
+      'get a 4310',
+      { body: `${size}\r\n${plant}\r\n0\r\n${trailer}\r\n\r\n`, headers: framing },
+      { ...MALFORMED, error: 4310, requestId },
+    ),
+  );
 
   it('An invalid chunk that arrives after the headers gets a 4000 with the reason', async () => {
     using connection = await RawConnection.open(service().port);

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import { failuresOfCreate } from '@plant-store/plant-json';
 
 /** The response to a failed request. Stable across releases. */
@@ -68,6 +69,11 @@ const rows = {
     message: 'this method is not allowed here: the header Allow lists the allowed methods',
   },
   REQUEST_TIMEOUT: { status: 408, error: 4080, message: 'the request did not arrive in time' },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    error: 4310,
+    message: `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
+  },
   INTERNAL: { status: 500, ...create.INTERNAL, ours: true },
   STORE_UNAVAILABLE: {
     status: 503,

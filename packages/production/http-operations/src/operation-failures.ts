@@ -1,4 +1,3 @@
-import { maxHeaderSize } from 'node:http';
 import { type Failure, HttpError, failures as ofCreate } from '@plant-store/http-koa';
 
 const LATER = { retryAfter: 1 };
@@ -10,11 +9,6 @@ const own = {
     error: 4290,
     message: 'too many requests from this client: this one was not carried out',
     ...LATER,
-  },
-  HEADERS_TOO_LARGE: {
-    status: 431,
-    error: 4310,
-    message: `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
   },
   OVERLOADED: {
     status: 503,

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { type Failure, toFailure as ofCreate } from '@plant-store/http-koa';
+import { toFailure } from '@plant-store/http-koa';
 import { countedMethod, requestIdOf } from './headers.js';
 import { type HttpObserver, parserErrorOf } from './http-event.js';
-import { failures } from './operation-failures.js';
 
 /** The response to a request that does not reach Koa. */
 export interface Refusal {
@@ -44,11 +43,4 @@ export function refuseWith(
       body: JSON.stringify({ error, message }),
     };
   };
-}
-
-/** Returns the failure for an error of the server, which never reaches the application. */
-function toFailure(error: unknown): Failure {
-  const isTooLarge =
-    error instanceof Error && 'code' in error && error.code === 'HEADERS_TOO_LARGE';
-  return isTooLarge ? failures.HEADERS_TOO_LARGE : ofCreate(error);
 }
