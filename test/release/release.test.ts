@@ -29,7 +29,6 @@ describe('A release', function () {
   before(function () {
     needsProgram(this, 'git');
     copy = new ProjectCopy(root);
-    copy.write(new Map());
     git('init', '--quiet', '--initial-branch=main');
     git('add', '--all');
     git('commit', '--quiet', '--message', 'a state of the project');

@@ -18,7 +18,6 @@ describe('A copy of the project without packages/production', function () {
 
   before(() => {
     copy = new ProjectCopy(root, LEFT_OUT);
-    copy.write(new Map());
     terminal = new Terminal(copy.folder);
   });
 
@@ -26,10 +25,10 @@ describe('A copy of the project without packages/production', function () {
 
   it('compiles, unless a package of essential imports one of production', async () => {
     const index = 'packages/essential/app/src/index.ts';
-    copy.write(new Map([[index, `${read(index)}export * from '@plant-store/plant-reader';\n`]]));
+    copy.change(index, (text) => `${text}export * from '@plant-store/plant-reader';\n`);
     const refused = await terminal.run(COMPILE).catch(String);
     expect(refused).to.include("Cannot find module '@plant-store/plant-reader'");
-    copy.write(new Map([[index, read(index)]]));
+    copy.change(index, () => read(index));
     expect(await terminal.run(COMPILE)).to.equal('');
   });
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { filesBelow, LEFT_OUT, type Markdown, readDocument } from './markdown.js';
+import { filesBelow, type Markdown, readDocument } from './markdown.js';
 import { root } from './root.js';
 
 /** The pages of all tutorials, by their folders. */
@@ -11,13 +11,11 @@ export const tutorials: ReadonlyMap<string, Markdown> = new Map(
   ]),
 );
 
-/** Returns the new texts of the files that a tutorial makes. What is done already, or is an excerpt, changes nothing. */
+/** Returns the new texts of the files that a tutorial copies and changes. */
 export function followed({ path, blocks }: Markdown, read: (file: string) => string) {
   const files = copied(path);
-  for (const { file, language, text } of blocks) {
-    if (file === undefined || text.includes(LEFT_OUT)) continue;
-    const made = language === 'diff' ? changed(files.get(file) ?? read(file), text, file) : text;
-    files.set(file, made);
+  for (const { file, text } of blocks) {
+    if (file !== undefined) files.set(file, changed(files.get(file) ?? read(file), text, file));
   }
   return files;
 }
@@ -30,7 +28,7 @@ function copied(page: string): Map<string, string> {
 }
 
 /** Applies hunks, separated by lines that begin with `@@`. Each must match exactly one place, or be applied already. */
-function changed(text: string, diff: string, file: string): string {
+export function changed(text: string, diff: string, file: string): string {
   const hunks = diff.split(/^@@.*\n/m).filter((hunk) => hunk !== '');
   return hunks.reduce((before, hunk) => {
     if (isApplied(before, hunk)) return before;

@@ -1,5 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
 import { temporaryFolder } from '../../support/root.js';
 import { run } from '../../support/run.js';
 
@@ -31,25 +39,22 @@ export class ProjectCopy {
     ]) {
       symlinkSync(source, join(this.folder, relative(root, source)));
     }
-  }
-
-  /** Writes the files of tutorials that were followed. The caller runs their commands. */
-  write(files: ReadonlyMap<string, string>): void {
-    for (const [file, text] of files) {
-      const path = join(this.folder, file);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    }
     this.#linkPackages();
   }
 
-  /** Adds new packages to `package-lock.json`, as `npm install` does, without the network. */
-  async updateLock(): Promise<void> {
+  /** Changes a file as this returns. */
+  change(file: string, change: (text: string) => string): void {
+    const path = join(this.folder, file);
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+  }
+
+  /** Links the packages and adds new ones to `package-lock.json`, as `npm install` does, without the network. */
+  async install(): Promise<void> {
+    this.#linkPackages();
     const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];
     await run('npm', args, { cwd: this.folder });
   }
 
-  /** Links the packages of the workspace, as `npm install` does. */
   #linkPackages(): void {
     const scope = join(this.folder, 'node_modules', SCOPE);
     rmSync(scope, { recursive: true, force: true });

@@ -16,7 +16,7 @@ describe('Paths and methods', () => {
   group(
     'The path is compared byte by byte:',
     ...[
-      '/plants/1',
+      '/plants/1/2',
       '/',
       '/plants/',
       '/Plants',

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  type NewPlant,
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StoreUnavailableError,
-  toPlant,
-} from '@plant-store/domain';
+import { type NewPlant, StoreUnavailableError, toPlant } from '@plant-store/domain';
 import type { Disk } from './disk.js';
 
 /** One attempt to store one plant: writes a complete draft, then links it to its final name. */
@@ -58,21 +52,8 @@ export class PlantFile {
     }
   }
 
-  /** `link` fails when the name exists: the file system decides which plant is first. */
   async #publish(): Promise<void> {
-    try {
-      const taken = await this.#disk.link(this.#draft, this.#path).then(() => false, isTaken);
-      // A new name is durable when its folder is flushed.
-      await this.#disk.flush(this.#folder);
-      if (taken) throw new PlantIdTakenError('a plant with this id exists');
-    } catch (cause) {
-      if (cause instanceof PlantIdTakenError) throw cause;
-      throw new OutcomeUnknownError('the plant may have been stored', { cause });
-    }
+    await this.#disk.link(this.#draft, this.#path);
+    await this.#disk.flush(this.#folder);
   }
-}
-
-function isTaken(error: NodeJS.ErrnoException): true {
-  if (error.code === 'EEXIST') return true;
-  throw error;
 }

@@ -1,13 +1,12 @@
-import { type Client, requirePermission } from './client.js';
-import { isPlantId, type Plant, type PlantId, toPlant } from './plant.js';
+import {
+  type Client,
+  type Plant,
+  type PlantId,
+  requirePermission,
+  type TokenVerifier,
+  toPlant,
+} from '@plant-store/domain';
 import type { PlantReader } from './plant-reader.js';
-import type { TokenVerifier } from './token-verifier.js';
-
-/** No plant was stored under this id. */
-export class PlantNotFoundError extends Error {
-  override readonly name = 'PlantNotFoundError';
-  readonly code = 'PLANT_NOT_FOUND';
-}
 
 /** Use case: a client with a valid token sees a plant. */
 export class ShowPlant {
@@ -29,12 +28,9 @@ export class ShowPlant {
     return { client, show: (id, timeLimitMs) => this.#show(id, timeLimitMs) };
   }
 
-  async #show(id: PlantId, timeLimitMs: number): Promise<Plant> {
-    const before = id - 1n;
-    const after = isPlantId(before) ? before : undefined;
-    const [plant] = await this.#plants.read({ after, limit: 1 }, timeLimitMs);
-    if (plant?.id !== id) throw new PlantNotFoundError('no plant has this id');
-    return toPlant(plant);
+  async #show(_id: PlantId, timeLimitMs: number): Promise<Plant | undefined> {
+    const [plant] = await this.#plants.read({ limit: 1 }, timeLimitMs);
+    return plant && toPlant(plant);
   }
 }
 
@@ -42,9 +38,9 @@ export class ShowPlant {
 export interface PlantViewer {
   readonly client: Client;
   /**
-   * Resolves with a plant. Rejects with {@link PlantNotFoundError}, or as {@link PlantReader.read} does.
+   * Resolves with the plant that has an id, or with `undefined` if there is none. Rejects as {@link PlantReader.read} does.
    *
    * @param timeLimitMs Milliseconds within which the call settles.
    */
-  show(id: PlantId, timeLimitMs: number): Promise<Plant>;
+  show(id: PlantId, timeLimitMs: number): Promise<Plant | undefined>;
 }
