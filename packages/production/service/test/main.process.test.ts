@@ -67,15 +67,41 @@ describe('The process of plant-store', () => {
     expect(service.stderr()).to.equal('');
   });
 
-  /** Resolves with the addresses of the files that the service loads. */
-  async function filesLoadedWith(env: NodeJS.ProcessEnv): Promise<string> {
+  /** What V8 recorded about a file: its functions, and how often each was called. */
+  interface Coverage {
+    readonly url: string;
+    readonly functions: readonly { functionName: string; ranges: readonly { count: number }[] }[];
+  }
+
+  /** Resolves with what V8 recorded about a service while `use` used it. */
+  async function coverageOf(
+    env: NodeJS.ProcessEnv,
+    use: (address: string) => Promise<unknown> = async () => {},
+  ): Promise<readonly Coverage[]> {
     const coverage = newPath();
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage, ...env });
+    await use(service.address);
     expect(await service.stop()).to.equal(0);
     const [report = ''] = readdirSync(coverage);
-    const { result } = JSON.parse(readFileSync(join(coverage, report), 'utf8'));
-    return result.map(({ url }: { url: string }) => url).join('\n');
+    return JSON.parse(readFileSync(join(coverage, report), 'utf8')).result;
   }
+
+  const filesLoadedWith = async (env: NodeJS.ProcessEnv) =>
+    (await coverageOf(env)).map(({ url }) => url).join('\n');
+
+  it('reads the body of every create with koa-bodyparser', async () => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const create = async (url: string, id: number) => {
+      const body = `{"id":${id},"name":"Monstera"}`;
+      expect((await fetch(url, { method: 'POST', headers, body })).status).to.equal(200);
+    };
+    const files = await coverageOf({}, (address) =>
+      Promise.all(Array.from({ length: 100 }, (_, id) => create(`${address}/plants`, id))),
+    );
+    const parser = files.find(({ url }) => url.endsWith('/koa-bodyparser/index.js'));
+    const parse = parser?.functions.find((it) => it.functionName === 'parseBody');
+    expect(parse?.ranges[0]?.count).to.equal(100);
+  });
 
   it('loads only the packages that its configuration needs', async () => {
     expect(await filesLoadedWith({}))
