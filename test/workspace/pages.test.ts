@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import {
@@ -92,6 +92,35 @@ describe('The documents', () => {
         expect(row, ring).to.include(`\`${name}\``);
       }
     }
+  });
+
+  it('list every page and every decision by its title', () => {
+    const titles = (folder: string) =>
+      documents.filter(({ path }) => dirname(path) === folder && basename(path) !== 'README.md');
+    for (const { path } of titles('docs')) {
+      expect(read('docs/README.md')).to.include(`](${basename(path)})`);
+    }
+    for (const { path, prose } of titles('docs/decisions')) {
+      const title = /^# \d+\. (.+)/.exec(prose)?.[1];
+      expect(read('docs/decisions/README.md')).to.include(`[${title}](${basename(path)})`);
+    }
+  });
+
+  it('say which Node.js versions were tested, wherever they say which one you need', () => {
+    const [, versions = ''] = /node: \[(.+)\]/.exec(read('.github/workflows/ci.yml')) ?? [];
+    const tested = versions.split(', ').map((it) => it.replaceAll("'", ''));
+    const shown = documents.flatMap(
+      ({ prose }) => prose.match(/need\w* (?:.* )?Node\.js .*/g) ?? [],
+    );
+    expect(shown).to.have.length.above(2);
+    for (const text of shown) expect(text).to.include(`${tested.at(0)} to ${tested.at(-1)}`);
+  });
+
+  it('name the headers that a page of another origin can read: docs/clients.md', () => {
+    const code = read('packages/production/http-operations/src/cors.ts');
+    const [, exposed = ''] = /exposeHeaders: '(.+)'/.exec(code) ?? [];
+    const [sentence = ''] = /The page can read .*?\./s.exec(read('docs/clients.md')) ?? [];
+    expect(codeWords(sentence)).to.have.members(exposed.split(','));
   });
 
   it('show diffs that apply to the files, in each tutorial', () => {
