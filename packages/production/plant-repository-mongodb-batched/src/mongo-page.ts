@@ -1,6 +1,7 @@
 import type { NewPlantFields } from '@plant-store/domain';
 import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
 import {
+  BSON,
   type Db,
   Decimal128,
   type Document,
@@ -25,7 +26,8 @@ export async function readPage(
   const time = await confirmedTime(db, name, { signal });
   const find = {
     find: name,
-    filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
+    // Unlike `$gt`, it finds ids of every type, so that none is skipped.
+    filter: after === undefined ? {} : { _id: { $not: { $lte: after } } },
     projection: Object.fromEntries(FIELDS.map((field) => [field, 1])),
     sort: { _id: 1 },
     limit,
@@ -68,7 +70,7 @@ function toPlant(document: Document): Required<NewPlantFields> {
   const hasTexts = name !== undefined && FIELDS.every(isText);
   if (id !== undefined && hasTexts) return { id, name, tag };
   throw new UnreadablePlantError(
-    `the document with the _id ${_id} is not a plant: another program wrote it. Remove it or correct it`,
+    `the document with the _id ${BSON.EJSON.stringify(_id)} is not a plant: another program wrote it. Remove it or correct it`,
   );
 }
 

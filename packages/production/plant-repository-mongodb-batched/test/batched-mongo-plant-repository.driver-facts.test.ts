@@ -8,7 +8,7 @@ import type { FaultyNetwork } from '@plant-store/faulty-network';
 import type { InsertRequest } from '@plant-store/plant-repository-group-commit';
 import { busiestSocket, type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { Decimal128, Double } from 'mongodb';
+import { Decimal128, type Document, Double, MinKey, ObjectId } from 'mongodb';
 import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
@@ -154,6 +154,30 @@ describeOnMongod('a plant', () => {
 
   it('is stored even at the maximum body size', async () => {
     await repository.add(plant(1n, 'a'.repeat(16_000_000)), LONG_LIMIT_MS);
+  });
+});
+
+describeOnMongod('a page', () => {
+  const open = repositories();
+
+  it('is rejected if another program has stored a document whose _id is not the id of a plant', async () => {
+    const { uri } = await sharedReplicaSet();
+    const { repository, collection } = open(uri);
+    await repository.add(plant(1n), LONG_LIMIT_MS);
+    await repository.add(plant(2n), LONG_LIMIT_MS);
+    const documents = databaseAt(uri).collection<Document>(collection);
+    const { id: after } = plant(1n);
+    const ids = [new MinKey(), -1e300, NaN, 1e300, '7', { a: 1 }, new ObjectId(), false];
+    for (const _id of ids) {
+      await documents.insertOne({ _id } as Document, { bypassDocumentValidation: true });
+      const pages = async () => {
+        await repository.read({ limit: 1 }, LONG_LIMIT_MS);
+        await repository.read({ after, limit: 2 }, LONG_LIMIT_MS);
+      };
+      await rejects(pages(), { code: 'UNREADABLE_PLANT' }, `${_id}`);
+      await documents.deleteOne({ _id } as Document);
+    }
+    expect(await repository.read({ after, limit: 2 }, LONG_LIMIT_MS)).to.have.length(1);
   });
 });
 

@@ -63,19 +63,19 @@ describe('A page of plants', () => {
   });
 
   const decimal = (text: string) => ({ _id: Decimal128.fromString(text) });
-  for (const other of [
-    decimal('1.5'),
-    decimal('NaN'),
-    { _id: 7.5 },
-    { _id: 'a' },
-    { name: 7 },
-    { tag: null },
-  ]) {
+  const others: readonly [id: string, other: object][] = [
+    ['{"$numberDecimal":"1.5"}', decimal('1.5')],
+    ['{"$numberDecimal":"NaN"}', decimal('NaN')],
+    ['7.5', { _id: 7.5 }],
+    ['"a"', { _id: 'a' }],
+    ['7', { name: 7 }],
+    ['7', { tag: null }],
+  ];
+  for (const [id, other] of others) {
     it(`is rejected if it contains a document that is not a plant: ${JSON.stringify(other)}`, async () => {
-      const document = { ...monstera, ...other };
-      await rejects(pageWith({}, page(document)).read(), {
+      await rejects(pageWith({}, page({ ...monstera, ...other })).read(), {
         code: 'UNREADABLE_PLANT',
-        message: `the document with the _id ${document._id} is not a plant: another program wrote it. Remove it or correct it`,
+        message: `the document with the _id ${id} is not a plant: another program wrote it. Remove it or correct it`,
       });
     });
   }
