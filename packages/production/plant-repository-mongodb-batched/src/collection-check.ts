@@ -2,7 +2,7 @@ import { NoResponseError, type Warnings } from '@plant-store/plant-repository-gr
 import { MongoConnection, MongoStoreError } from '@plant-store/plant-repository-mongodb';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { confirmedTime } from './mongo-page.js';
-import { isOwnValidator, VALIDATION } from './validation.js';
+import { isOwnValidator, refusalOfEveryPlant, VALIDATION } from './validation.js';
 
 /** Error codes of a server. */
 const UNAUTHORIZED = 13;
@@ -110,6 +110,10 @@ export class CollectionCheck {
     }
     if (isOwnValidator(options.validator)) this.#warnings.forget(OTHER_VALIDATOR);
     else this.#warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
+    const refusal = refusalOfEveryPlant(options);
+    if (refusal) {
+      throw new MongoStoreError('unusable', `the validator refuses every plant: ${refusal}`);
+    }
   }
 
   /** Rejects if the server would refuse to create the database because an existing name differs only in case. */

@@ -36,3 +36,29 @@ export function isOwnValidator(validator: Document | undefined): boolean {
   const properties = { ...found, ...Object.fromEntries(expected) };
   return isDeepStrictEqual(validator, { $jsonSchema: { ...SCHEMA, properties } });
 }
+
+/**
+ * Returns why the validator of a collection refuses every plant, whatever its name, tag and id; `undefined` if it may accept
+ * some. Looks only at the fields that it demands and at their types.
+ */
+export function refusalOfEveryPlant(collection: Document): string | undefined {
+  const { validator = {}, validationLevel, validationAction } = collection;
+  if (validationLevel === 'off' || validationAction === 'warn') return undefined;
+  const { $jsonSchema: schema = {}, ...conditions } = validator;
+  const existing = Object.keys(conditions).filter((field) => conditions[field]?.$exists === true);
+  const fields = [...(schema.required ?? []), ...existing];
+  const demanded = fields.find((field) => !((field.split('.')[0] ?? '') in TYPES));
+  if (demanded !== undefined) return `it demands the field ${demanded}, which no plant has`;
+  const excluded = SCHEMA.required.find((field) => !permits(schema, field));
+  return excluded && `it does not permit the ${excluded} of a plant`;
+}
+
+/** Whether a schema permits a field of a plant with its type. */
+function permits(schema: Document, field: string): boolean {
+  const { properties = {}, additionalProperties, patternProperties } = schema;
+  if (!(field in properties)) return additionalProperties !== false || patternProperties;
+  const { bsonType, type = [] } = properties[field];
+  const types = [bsonType ?? type].flat();
+  const isNumber = field === '_id' && types.includes('number');
+  return types.length === 0 || isNumber || types.includes(TYPES[field as keyof typeof TYPES]);
+}

@@ -2,7 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { NoResponseError, Warnings } from '@plant-store/plant-repository-group-commit';
 import { sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
+import { type Db, type Document, Long, MongoClient, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck } from '../src/collection-check.js';
 import { VALIDATION } from '../src/validation.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -118,17 +118,14 @@ describeOnMongod('the collection', () => {
   const { properties } = schema;
   const { tag, ...withoutTag } = properties;
   const height = { bsonType: 'int' };
-  const withProperties = (properties: object) => ({ $jsonSchema: { ...schema, properties } });
+  const withProperties = (properties: object, additionalProperties = true) => ({
+    $jsonSchema: { ...schema, properties, ...(!additionalProperties && { additionalProperties }) },
+  });
   const others: readonly [what: string, validator: Document, isOwn: boolean][] = [
     ['without an optional field', withProperties(withoutTag), true],
     ['with an additional field', withProperties({ ...properties, height }), true],
     ['with another type', withProperties({ ...withoutTag, tag: { bsonType: 'int' } }), false],
     ['without the type of a field', withProperties({ tag }), false],
-    [
-      'that requires a mark',
-      { $jsonSchema: { ...schema, required: ['_id', 'name', 'mark'] } },
-      false,
-    ],
     ['of another program', { name: { $exists: true } }, false],
   ];
   for (const [what, other, isOwn] of others) {
@@ -141,6 +138,58 @@ describeOnMongod('the collection', () => {
         isOwn ? [] : [`db.getSiblingDB('${DATABASE}').runCommand(${command})`],
       );
       expect(await validator()).to.deep.equal(other);
+    });
+  }
+
+  const _id = { bsonType: 'objectId' };
+  const withMark = { $jsonSchema: { ...schema, required: ['_id', 'name', 'mark'] } };
+  const refusing: readonly [what: string, validator: Document, reason: string][] = [
+    ['demands another field', withMark, 'it demands the field mark, which no plant has'],
+    [
+      'demands a field in another way',
+      { 'mark.at': { $exists: true } },
+      'it demands the field mark.at',
+    ],
+    [
+      'permits no field _id',
+      withProperties({ name: {} }, false),
+      'it does not permit the _id of a plant',
+    ],
+    ['demands ids of another type', withProperties({ ...properties, _id }), 'the _id of a plant'],
+  ];
+  for (const [what, validator, reason] of refusing) {
+    it(`is unusable if its validator ${what}, with the command that replaces it`, async () => {
+      await db.createCollection(collection, { validator });
+      const insert = db.collection(collection).insertOne({ _id: Long.ONE, name: 'a' } as Document);
+      await rejects(insert, { code: 121 });
+      await rejects(run(), (error: Error) => error.message.includes(reason));
+      const [warning] = events.of('store warning');
+      const correction = /runCommand\((.*)\)$/.exec(warning?.command ?? '')?.[1] ?? '';
+      await db.command(JSON.parse(correction));
+      await run();
+    });
+  }
+
+  const harmless: readonly [what: string, options: Document][] = [
+    ['only warns', { validator: withMark, validationAction: 'warn' }],
+    ['is turned off', { validator: withMark, validationLevel: 'off' }],
+    [
+      'permits every number as an id',
+      { validator: withProperties({ _id: { bsonType: ['number', 'string'] } }) },
+    ],
+    ['demands a tag', { validator: { tag: { $exists: true } } }],
+    [
+      'permits only fields with such names',
+      {
+        validator: { $jsonSchema: { additionalProperties: false, patternProperties: { '.': {} } } },
+      },
+    ],
+  ];
+  for (const [what, options] of harmless) {
+    it(`can be used if its validator ${what}`, async () => {
+      await db.createCollection(collection, options);
+      await run();
+      await db.collection(collection).insertOne({ _id: Long.ONE, name: 'a', tag: 'b' } as Document);
     });
   }
 
