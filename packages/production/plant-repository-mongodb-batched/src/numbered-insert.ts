@@ -43,7 +43,8 @@ export class NumberedInsert implements PlantInsert {
 
   async send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
     const { db, name, knowsNumbers, explain } = this.#collection;
-    if (!this.isRepeatable && !this.#isSent && knowsNumbers()) this.#startSession();
+    const needsSession = !this.#isSent && (this.#session?.hasEnded ?? true);
+    if (needsSession && knowsNumbers()) this.#startSession();
     const insert = {
       insert: name,
       // The driver calls this when it serializes the command for a ready connection. Until then no document has left

@@ -8,8 +8,9 @@ import type { FaultyNetwork } from '@plant-store/faulty-network';
 import type { InsertRequest } from '@plant-store/plant-repository-group-commit';
 import { busiestSocket, type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { Decimal128, type Document, Double, MinKey, ObjectId } from 'mongodb';
+import { Decimal128, type Document, Double, MinKey, MongoClient, ObjectId } from 'mongodb';
 import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
+import { NumberedInsert } from '../src/numbered-insert.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   DATABASE,
@@ -274,6 +275,26 @@ describeOnMongod('an insert', () => {
     const before = await inserts();
     await rejects(send({ timeLimitMs: LONG_LIMIT_MS, take: () => [] }));
     expect(await inserts()).to.equal(before);
+  });
+
+  it('outlives a login of the service if it was not sent, and otherwise is not repeatable', async () => {
+    const client = new MongoClient((await sharedReplicaSet()).uri);
+    const insert = new NumberedInsert({
+      db: client.db(DATABASE),
+      name: collection,
+      knowsNumbers: () => true,
+      nextNumber: () => 1,
+      explain: (error) => ({ finding: 'unreachable', cause: error as Error }),
+    });
+    await rejects(insert.send({ ...batch(1n), take: () => [] }, NEVER), /no longer waits/);
+    // As a check does when the service must log in again.
+    const logInAgain = () => client.close().then(() => client.connect());
+    await logInAgain();
+    expect((await insert.send(batch(1n), NEVER)).findings).to.deep.equal(['stored']);
+    expect(insert.isRepeatable).to.equal(true);
+    await logInAgain();
+    expect(insert.isRepeatable).to.equal(false);
+    await client.close();
   });
 
   it('is carried out exactly once, however often it is sent', async () => {

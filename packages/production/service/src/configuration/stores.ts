@@ -81,15 +81,16 @@ const mongodb = choice({
       note: `mongodb (collection ${collection}${isSingle ? ', an insert for each plant' : ''})`,
       variables: 'MONGODB_URI',
       async open({ observer, tracer, purpose }) {
-        // Only the batched adapter can read plants, so it exports what either has stored.
-        if (isSingle && purpose !== 'export') {
-          return watched(new MongoPlantRepository(uri, collection), observer);
-        }
+        const single = () => new MongoPlantRepository(uri, collection);
+        if (isSingle && purpose === 'serve') return watched(single(), observer);
+        // Only the batched adapter can read plants, and looks at the collection. So it exports and checks what either stores.
         const { batchedMongoPlantRepository } = await import(
           '@plant-store/plant-repository-mongodb-batched'
         );
         const createCollection = purpose === 'serve';
-        return batchedMongoPlantRepository({ uri, collection, createCollection, observer, tracer });
+        const options = { uri, collection, createCollection, observer, tracer };
+        const batched = batchedMongoPlantRepository(options);
+        return isSingle && purpose === 'check' ? both(single(), batched) : batched;
       },
       advice: ({ REQUEST_DEADLINE_MS }) => [
         REQUEST_DEADLINE_MS < ELECTION_MS &&
@@ -100,6 +101,20 @@ const mongodb = choice({
     };
   },
 });
+
+/** Returns a store that is ready when both are. */
+function both(plants: Store, other: Store): Store {
+  return {
+    add: (plant, timeLimitMs) => plants.add(plant, timeLimitMs),
+    async ready() {
+      await plants.ready();
+      await other.ready();
+    },
+    async close() {
+      await Promise.all([plants.close(), other.close()]);
+    },
+  };
+}
 
 const postgresql = choice({
   settings: {

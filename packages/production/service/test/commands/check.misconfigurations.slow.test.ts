@@ -10,7 +10,7 @@ import { MongoClient } from 'mongodb';
 import { result, stopAll } from '../support/in-process.js';
 
 const CLOSED =
-  'the server closed the connection: it may require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired';
+  'the server closed the connection: it may have no connection left, or require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired';
 
 const unreachable = (why: string) => `the database at <host> is not reachable (${why})`;
 
@@ -42,6 +42,10 @@ describe('The output of plant-store check', function () {
     const client = new MongoClient(unjournalled.uri);
     await client.db('Garden').createCollection(CAPPED, { capped: true, size: 4096 });
     await client.close();
+    const administrator = new MongoClient(secure.administratorUri);
+    const validator = { mark: { $exists: true } };
+    await administrator.db('plant-store').createCollection(CAPPED, { validator });
+    await administrator.close();
   });
 
   after(async () => {
@@ -97,11 +101,18 @@ describe('The output of plant-store check', function () {
       ],
       [user('guest'), `${denied} ${notLoggedIn}`],
       [
+        user('plant-store'),
+        `${denied} the validator refuses every plant: it demands the field mark, which no plant has`,
+      ],
+      [
         `${plain}/?replicaSet=other`,
         unreachable('no host belongs to the replica set that replicaSet names'),
       ],
       [`${plain}/Garden`, `${denied} the collection is not an ordinary one: capped collection`],
-      [`${plain}/`, `${denied} cannot use 'j' option when a host does not have journaling enabled`],
+      [
+        `${plain}/`,
+        `${denied} the server accepts no durable inserts: it has no journal, or the collection is a time series`,
+      ],
       [
         `${plain}/?compressors=snappy`,
         `${denied} Optional module \`snappy\` not found. Please install it to enable snappy compression`,
