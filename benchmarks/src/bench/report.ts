@@ -17,7 +17,7 @@ export type Results = ReadonlyMap<string, readonly Sample[]>;
 const CPU: readonly [title: string, Measure] = ['CPU time', cpuTime];
 const DURABLE = [['creates per second', perSecond], CPU] as const;
 const COMPARED = [
-  ['memory', 'in memory', ['Fastify', 'textbook Koa', BASE], [CPU]],
+  ['memory', 'in memory', ['Fastify', 'textbook Koa', 'with metrics', BASE], [CPU]],
   ['mongodb', 'MongoDB', ['Fastify + insertOne', 'Fastify + batching', BASE], DURABLE],
   ['postgresql', 'PostgreSQL', ['Fastify + INSERT', BASE], DURABLE],
 ] as const;

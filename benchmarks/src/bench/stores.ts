@@ -39,7 +39,8 @@ function services(base: string | undefined): Subject[] {
 
 async function memory(base?: string): Promise<MeasuredStore> {
   const subjects = [
-    ...services(base).map((service) => ({ ...service, env: { STORAGE: 'memory' } })),
+    ...services(base).map((it) => ({ ...it, env: { STORAGE: 'memory' } })),
+    { ...service('with metrics'), env: { STORAGE: 'memory', MANAGEMENT_PORT: '0' } },
     peer('Fastify', 'fastify-memory.js'),
     peer('textbook Koa', 'koa-memory.js'),
   ];
