@@ -64,6 +64,7 @@ export class ProjectCopy {
         symlinkSync(join(this.folder, 'packages', ring, name), join(scope, name));
       }
     }
+    symlinkSync(join(this.folder, 'examples/smallest'), join(scope, 'smallest'));
     symlinkSync(join(this.folder, 'test/servers'), join(scope, 'test-servers'));
   }
 
