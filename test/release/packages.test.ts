@@ -165,7 +165,7 @@ describe('The packages, installed from their tarballs', function () {
 
   it('have doc comments whose examples compile', () => {
     const names = examples.map(({ name }) => name);
-    expect(names).to.include.members(['newPlant', 'plantStoreRoutes']);
+    expect(names).to.include.members(['newPlant', 'MongoPlantRepository']);
     expect(names).to.have.lengthOf.above(5);
   });
 
