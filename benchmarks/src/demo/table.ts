@@ -2,7 +2,8 @@ import { markdownTable } from '../markdown-table.js';
 import type { Figures } from './figures.js';
 import { type ComparedOutcome, OUTCOMES, WRONG } from './outcomes.js';
 
-const LEGEND = '! marks wrong responses. Waits are the longest for a response since the fault.';
+const LEGEND = `! marks wrong responses: the reply was lost after the insert. A run may have none.
+Waits are the longest for a response since the fault.`;
 
 /** Returns the figures as a table in Markdown that fits a terminal of 80 columns. Its columns are numbered. */
 export function table(figures: readonly Figures[]): string {
