@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../support/root.js';
@@ -40,5 +41,39 @@ describe('A build', () => {
     const exists = (file: string) => existsSync(join(folder, file));
     expect(kept.filter((file) => !exists(file))).to.deep.equal([]);
     expect(stale.filter(exists)).to.deep.equal([]);
+  });
+});
+
+describe('npm test', () => {
+  it('runs every step, and exits with 0 only if all of them succeed', async () => {
+    const folder = temporaryFolder();
+    const write = (file: string, text: string) => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    };
+    for (const name of ['test', 'write-version', 'remove-stale']) {
+      write(`scripts/${name}.js`, readFileSync(join(root, `scripts/${name}.js`), 'utf8'));
+    }
+    write('package.json', '{"type":"module","version":"1.0.0"}');
+    const steps = {
+      lint: '@biomejs/biome/bin/biome',
+      types: 'typescript/bin/tsc',
+      tests: 'mocha/bin/mocha.js',
+    };
+    const resultIf = (failing: string) => {
+      for (const [step, program] of Object.entries(steps)) {
+        const code = step === failing ? 1 : 0;
+        write(`node_modules/${program}`, `console.log('${step}'); process.exitCode = ${code};`);
+      }
+      const { status, stdout } = spawnSync(process.execPath, ['scripts/test.js'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      return [status, ...stdout.trim().split('\n')];
+    };
+    expect(resultIf('')).to.deep.equal([0, 'lint', 'types', 'tests']);
+    for (const step of Object.keys(steps)) {
+      expect(resultIf(step)).to.deep.equal([1, 'lint', 'types', 'tests', `failed: ${step}`]);
+    }
   });
 });

@@ -131,7 +131,7 @@ describe('The application', () => {
     });
   }
 
-  it('refuses requests beyond `maxInFlight`, and accepts more after a response', async () => {
+  it('refuses requests beyond `maxInFlight`, which is no failure, and accepts more after a response', async () => {
     const begun: (() => void)[] = [];
     const add = () => new Promise<void>((resolve) => begun.push(resolve));
     const { send } = await start({ ...adding(add), maxInFlight: 1 });
@@ -142,6 +142,7 @@ describe('The application', () => {
       begun[at]?.();
       expect((await first).status).to.equal(200);
     }
+    expect(embedding.failed).to.deep.equal([]);
   });
 
   it('gives the repository the time left after verifying the token', async () => {
