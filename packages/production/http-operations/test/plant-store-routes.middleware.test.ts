@@ -147,7 +147,7 @@ describe("A host's middleware", () => {
     expect([errors, embedding.failed, [...embedding.plants]]).to.deep.equal([[], [], []]);
   });
 
-  it('never runs in an application of `createApp`, whose 200 is final', async () => {
+  it('never runs after an application of `createApp`, which responds to every path', async () => {
     const { app, url } = await embedding.start();
     app.use((ctx) => ctx.throw(408, 'too late'));
     expect((await create(`${url}/plants`)).status).to.equal(200);
