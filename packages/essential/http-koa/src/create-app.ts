@@ -1,20 +1,12 @@
 import Router from '@koa/router';
-import type { CreatePlant } from '@plant-store/domain';
 import Koa, { type Middleware } from 'koa';
-import { createPlant } from './create-plant.js';
+import { type CreateLimits, type CreatesPlants, createPlant } from './create-plant.js';
 import { allowOnly, pathNotFound, respondToFailures } from './respond-to-failures.js';
 
-export interface AppOptions {
+export interface AppOptions extends CreateLimits {
   /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
   readonly basePath?: string | undefined;
-  /** The maximum size of a body in bytes. 16384 by default. */
-  readonly bodyLimit?: number;
-  /** How long storing a plant may take, in milliseconds. 15000 by default. */
-  readonly timeLimitMs?: number;
 }
-
-/** What the application calls: the use case, or an object around it. */
-export type CreatesPlants = Pick<CreatePlant, 'authorize'>;
 
 /**
  * Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints").

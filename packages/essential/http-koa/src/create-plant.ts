@@ -1,9 +1,18 @@
-import type { Client } from '@plant-store/domain';
+import type { Client, CreatePlant } from '@plant-store/domain';
 import type { Context, Middleware } from 'koa';
 import { bearerToken } from './bearer-token.js';
-import type { AppOptions, CreatesPlants } from './create-app.js';
 import { failures, HttpError } from './failures.js';
 import { newPlantReader } from './new-plant-body.js';
+
+/** What the route calls: the use case, or an object around it. */
+export type CreatesPlants = Pick<CreatePlant, 'authorize'>;
+
+export interface CreateLimits {
+  /** The maximum size of a body in bytes. 16384 by default. */
+  readonly bodyLimit?: number;
+  /** How long storing a plant may take, in milliseconds. 15000 by default. */
+  readonly timeLimitMs?: number;
+}
 
 /** What a create leaves in `ctx.state`, for your log. */
 export interface CreateState {
@@ -14,7 +23,7 @@ export interface CreateState {
 /** Creates the plant in the body for the client of the token (docs/specification.md, "Create a plant"). */
 export function createPlant(
   useCase: CreatesPlants,
-  { bodyLimit = 16_384, timeLimitMs = 15_000 }: Omit<AppOptions, 'basePath'>,
+  { bodyLimit = 16_384, timeLimitMs = 15_000 }: CreateLimits,
 ): Middleware {
   const readNewPlant = newPlantReader(bodyLimit);
   return async function create(ctx) {

@@ -1,11 +1,6 @@
 export { bearerToken } from './bearer-token.js';
-export {
-  type AppOptions,
-  type CreatesPlants,
-  createApp,
-  plantRouter,
-} from './create-app.js';
-export type { CreateState } from './create-plant.js';
+export { type AppOptions, createApp, plantRouter } from './create-app.js';
+export type { CreateLimits, CreateState, CreatesPlants } from './create-plant.js';
 export {
   type Failure,
   type FailureCode,

@@ -1,7 +1,16 @@
 import type { PlantRepository } from '@plant-store/domain';
-import { type Build, type EndedRequest, failures } from '@plant-store/http-operations';
+import {
+  type Build,
+  type EndedRequest,
+  failures,
+  type HttpEvent,
+} from '@plant-store/http-operations';
+import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
+import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observer } from './observer.js';
+
+/** What happens to requests, plants and tokens. */
+export type ServiceEvent = HttpEvent | StoreEvent | TokenEvent;
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [
@@ -93,7 +102,7 @@ export class Metrics {
   }
 
   /** Counts what an event says. */
-  count(event: Parameters<Observer>[0]): void {
+  count(event: ServiceEvent): void {
     switch (event.type) {
       case 'request begun':
         this.#active.inc();

@@ -5,13 +5,11 @@ import {
   StoreUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { type EndedRequest, failures, type HttpEvent } from '@plant-store/http-operations';
-import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
-import type { TokenEvent } from '@plant-store/token-verifier-jwt';
+import { type EndedRequest, failures } from '@plant-store/http-operations';
 import proxyAddress from 'proxy-addr';
 import { messagesOf, sentenceOf } from '../messages/wording.js';
 import type { Log } from './logger.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics, ServiceEvent } from './metrics.js';
 
 const OUTAGES = [StoreUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
 
@@ -30,8 +28,7 @@ export interface ObserverOptions {
   readonly TRUSTED_PROXIES?: Proxies | undefined;
 }
 
-/** Receives what happens to requests, plants and tokens. */
-export type Observer = (event: HttpEvent | StoreEvent | TokenEvent) => void;
+export type Observer = (event: ServiceEvent) => void;
 
 /** Returns an observer that logs what operators need to know, and counts everything. */
 export function observe(
