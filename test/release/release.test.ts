@@ -149,7 +149,7 @@ describe('A release', function () {
       }
     });
 
-    it('is reproduced without a difference from its tag', () => {
+    it('can be built again from its tag, byte for byte', () => {
       const before = read('release/SHA256SUMS');
       git('checkout', '--quiet', `v${RELEASE}`);
       expectMade('--dry-run');

@@ -121,7 +121,7 @@ describe('The size limit', () => {
 describe("With Node.js's header limit raised,", () => {
   const service = useSharedService({ NODE_OPTIONS: '--max-http-header-size=65536' });
   const limited =
-    'the request must have at most 1000 headers, and 65536 bytes of request line and headers';
+    'too many or too large headers: at most 1000 headers, and 65536 bytes of request line and headers';
 
   groups(service)(
     'a request head',

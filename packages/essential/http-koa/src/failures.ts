@@ -72,7 +72,7 @@ const rows = {
   HEADERS_TOO_LARGE: {
     status: 431,
     error: 4310,
-    message: `the request must have at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
+    message: `too many or too large headers: at most 1000 headers, and ${maxHeaderSize} bytes of request line and headers`,
   },
   INTERNAL: { status: 500, ...create.INTERNAL, ours: true },
   STORE_UNAVAILABLE: {

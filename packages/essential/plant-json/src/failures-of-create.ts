@@ -15,7 +15,7 @@ export function failuresOfCreate(what: string) {
     TOO_LARGE: { error: 4003, message: `${what} is larger than the limit` },
     INVALID_JSON: { error: 4004, message: `${what} is not valid JSON` },
     INVALID_NEW_PLANT: { error: 4005, message: `${what} is not a NewPlant` },
-    PLANT_ID_TAKEN: { error: 4006, message: 'id is taken: a plant with this id exists' },
+    PLANT_ID_TAKEN: { error: 4006, message: 'a plant with this id already exists' },
     INTERNAL: { error: 5000, message: 'internal error' },
     STORE_UNAVAILABLE: {
       error: 5030,

@@ -116,7 +116,7 @@ describe('Exact JSON', () => {
 describe('The whole number of a JSON number', () => {
   const whole = (text: string) => new JsonNumber(text).toWholeNumber();
 
-  it('equals the result of exact arithmetic', () => {
+  it('equals what exact arithmetic computes from its digits', () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,24})$/);
     const decimals = fc.stringMatching(/^[0-9]{1,24}$/);
     fc.assert(

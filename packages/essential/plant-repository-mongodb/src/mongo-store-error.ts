@@ -26,7 +26,7 @@ const SILENT = 'the server does not respond';
 const SLOW = 'writes are not acknowledged in time: they are blocked, or no majority is available';
 const NOT_PERMITTED = 'the service is not logged in as a user who may read and insert plants';
 const STANDALONE =
-  'the server is a standalone, which does not recognise an insert that is sent again: use a replica set, of one member for a trial';
+  'the server is a standalone: use a replica set (one member is enough for development), which recognises an insert that is sent twice';
 const CLOSED =
   'the server closed the connection: it may have no connection left, or require tls=true, or a client certificate (tlsCertificateKeyFile) that it trusts and that has not expired';
 
@@ -190,7 +190,7 @@ function tunnelAdvice(members: readonly string[], named: readonly string[]): str
 const isHandshake = (error: Error) =>
   error instanceof MongoError && error.hasErrorLabel('HandshakeError');
 
-/** Returns the row of an error, or a name that no row has. */
+/** Returns the key of an error in the table. Not every key has an entry. */
 function rowOf(error: Error): string {
   if (error instanceof MongoServerError) {
     return `${MongoStoreError.isReply(error) ? 'reply' : 'login'} ${error.code}`;

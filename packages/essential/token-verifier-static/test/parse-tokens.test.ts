@@ -67,7 +67,7 @@ describe('A tokens file', () => {
     });
   }
 
-  it('is accepted, or refused without quoting its text', () => {
+  it('is never quoted by the errors that refuse it', () => {
     const word = fc.oneof(
       fc.constantFrom(A, B, '#', ' ', '\n', '\t', '[', ']', 'label', ...PERMISSIONS),
       fc.string(),

@@ -77,7 +77,10 @@ export class Connection {
     this.#last?.closeConnection();
   }
 
-  /** Closes immediately, unless a response is owed: even if a part of a request has arrived. */
+  /**
+   * Closes the connection now, unless a response is still due. A request that has arrived only in part does not keep it
+   * open.
+   */
   closeIfIdle(): void {
     if (!this.#lastOwed) this.#socket.destroy();
   }

@@ -26,9 +26,9 @@ export interface ServerOptions {
   /** The maximum number of open connections. The server closes any further one and emits `drop`. 10000 by default. */
   readonly maxConnections?: number;
   /**
-   * Returns the response to a request that is refused with a {@link RequestError}, or whose handler throws or rejects, and
-   * reports it. If the headers could not be read, only the socket of the request is known. By default, a text. If it throws
-   * itself, the connection is closed, and Node.js emits a warning.
+   * Reports a request that is refused with a {@link RequestError}, or whose handler throws or rejects, and returns the
+   * response to it. If the headers could not be read, only the socket of the request is known. By default, the response
+   * is a text. If it throws itself, the connection is closed, and Node.js emits a warning.
    */
   readonly refuse?: (cause: unknown, request: IncomingMessage) => Refusal;
 }

@@ -41,7 +41,7 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(Buffer.concat(await request.toArray())).to.deep.equal(BODY);
   });
 
-  it('is not read further after its reader has given up', () => {
+  it('is read no further once nobody reads it', () => {
     request.on('data', () => undefined).pause();
     const room = BYTES.map((byte) => request.push(byte));
     expect([room.at(0), room.at(-1)]).to.deep.equal([true, false]);

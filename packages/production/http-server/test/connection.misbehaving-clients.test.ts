@@ -83,7 +83,7 @@ describe('A client', () => {
     return { server, ready, ...(await loopback.client(server)) };
   }
 
-  it('that never sends its body gets a response without a body', async () => {
+  it('that never sends its body gets a response to its headers', async () => {
     const { socket } = await start((_, response) => response.writeHead(304).end());
     socket.write(get('/', 'Content-Length: 1\r\n'));
     expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 304 [\s\S]*\r\n\r\n$/);
@@ -400,7 +400,7 @@ describe('A client', () => {
       expect(new Set(codes)).to.deep.equal(new Set(['ECONNREFUSED']));
     });
 
-    it('gets its response even if its connection waits to be accepted', async () => {
+    it('gets a response even if its connection was not accepted yet', async () => {
       const server = await loopback.start(responding);
       const all = loopback.connectMany(server, 50, FAST);
       await new Promise<void>((resolve) => process.nextTick(resolve));

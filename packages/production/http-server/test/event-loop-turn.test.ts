@@ -19,7 +19,7 @@ describe('A turn of the event loop', () => {
     return accepted;
   }
 
-  it('is over when no more connections are accepted', async () => {
+  it('ends once all waiting connections are accepted', async () => {
     expect(await acceptedUntilOver(20, 1)).to.equal(20);
   });
 

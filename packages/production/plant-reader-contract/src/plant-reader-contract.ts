@@ -15,12 +15,12 @@ export interface OpenReader extends OpenStore {
 export const readerCases = reading;
 
 /** What a store may lack, and the hooks that it then leaves out, as for `describePlantRepository`. */
-const EXCUSES = { 'disk or server': hooksOf(readerCases) };
+const CAPABILITIES = { 'disk or server': hooksOf(readerCases) };
 
 /** Declares the suite that every `PlantReader` must pass, as `describePlantRepository` does. */
 export const describePlantReader = suiteOf(
   'PlantReader',
   readerCases,
   ({ repository }) => repository.close(),
-  EXCUSES,
+  CAPABILITIES,
 );

@@ -27,10 +27,10 @@ const LARGE = plants(3).map(({ id }) => {
   return { id, name: text, tag: text };
 });
 
-/** Fewer plants than most cases store. */
+/** The size of a page: smaller than the number of plants in most cases, so that reading takes several pages. */
 const PAGE = 5;
 
-/** More than a database hands over together, such as a batch of a cursor. No other case has their ids. */
+/** More plants than a database returns in one batch of a cursor. No other case uses these ids. */
 const MANY = plants(1_100, 10n ** 13n);
 
 /** More plants than a case stores: pages that do not advance never end. */

@@ -15,11 +15,10 @@ export class UnreadablePlantError extends Error {
 }
 
 /**
- * Port: reads the plants that a `PlantRepository` on the same database has stored. It is a port of its own because a
- * database that cannot be read can still be a `PlantRepository`.
+ * Port: reads the plants that a `PlantRepository` on the same database has stored. An adapter that implements both
+ * ports is one class: its `close` ends reading as well, and its errors follow the rules of `PlantRepository`.
  *
- * An adapter of both is one class: its `close` ends reading as well, and its errors follow the rules of
- * `PlantRepository`.
+ * It is a port of its own, because a database that cannot be read can still be a `PlantRepository`.
  */
 export interface PlantReader {
   /**

@@ -102,7 +102,10 @@ export class CollectionCheck {
     return cursor.firstBatch[0];
   }
 
-  /** Throws when the collection does not keep what it acknowledges. */
+  /**
+   * Throws unless this is an ordinary collection: a capped collection, a view or a time series may drop or refuse
+   * acknowledged plants.
+   */
   #expectOrdinary({ name, type = 'collection', options = {} }: Document): void {
     const kind = options.capped ? 'capped collection' : type;
     if (kind !== 'collection') {

@@ -40,9 +40,10 @@ export async function readPage(
 }
 
 /**
- * Waits until a majority confirms the primary, and resolves with a time that covers every plant acknowledged until now. A
- * majority read alone may miss such plants: on a primary that does not know it was replaced, and on a new one that does
- * not know yet what a majority has. A linearizable read does not, but it can read only one document.
+ * Resolves with a time that covers every plant acknowledged until now, once a majority has confirmed the primary.
+ *
+ * A majority read alone may miss such plants: on a primary that does not know that it was replaced, and on a new one
+ * that does not know yet what a majority has. A linearizable read misses none, but can read only one document.
  *
  * @param limits A `maxTimeMS`, if the server should end the wait.
  */

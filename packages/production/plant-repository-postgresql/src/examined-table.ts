@@ -16,12 +16,15 @@ export class ExaminedTable {
     this.#user = user;
   }
 
-  /** The statements for the columns that were found. */
+  /** The statements that fit the columns of the table, as last examined. */
   get statements() {
     return this.#statements;
   }
 
-  /** Resolves with whether a standby was read. Rejects if the table cannot keep plants. Waits for no lock. */
+  /**
+   * Examines the table, without waiting for locks. Resolves with true if the server is a standby; rejects if the table
+   * cannot store plants.
+   */
   async examine(client: PlantClient): Promise<boolean> {
     const { rows } = await client.query<TableState>(EXAMINE).catch(rejectWithServerText);
     const { unusable = [], torn, absent = [], in_recovery = false } = rows[0] ?? {};

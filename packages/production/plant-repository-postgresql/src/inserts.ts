@@ -151,7 +151,9 @@ export class Inserts {
   }
 }
 
-/** Looks up a row that another session has locked: it may hold an uncommitted one, or change one that is committed. */
+/**
+ * Looks up a row that another session has locked: that session may be inserting it, or updating one that is committed.
+ */
 async function lookUpLocked(
   client: PlantClient,
   plant: MarkedPlant,

@@ -27,7 +27,7 @@ const PARAMETERS: ReadonlySet<string> = new Set(
 /** Parameters that have an effect only with TLS. */
 const OF_TLS = ['ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 
-/** Modes of libpq that verify less verify here as well. */
+/** libpq's weaker modes are treated as `verify-full`. */
 const VERIFIES = /^(?:allow|prefer|require|verify-ca|verify-full)$/;
 
 /** Variables with which libpq asks for security, unless they ask for nothing. `pg` reads two others. */
@@ -83,7 +83,7 @@ function expectEffect(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
   if (variable) refuse(`unset the unsupported ${variable}: sslmode=verify-full requires TLS`);
 }
 
-/** Replaces the parameters that ask for TLS, or the variable, with an `sslmode` that `pg` carries out. */
+/** Reduces the TLS parameters, or `PGSSLMODE`, to one `sslmode` that `pg` implements. */
 function setMode(given: URLSearchParams, env: NodeJS.ProcessEnv): void {
   const [asking] = OF_TLS.filter((it) => given.has(it));
   const asked = given.get('sslmode') ?? (asking ? 'verify-full' : (env.PGSSLMODE ?? 'disable'));

@@ -82,7 +82,7 @@ export class PostgresqlStoreError extends Error {
 /** The code of Node.js for a certificate of an unknown CA. */
 const UNTRUSTED = /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_/;
 
-/** `pg` rejects some logins itself, with an error that has only a text. */
+/** Matches the errors with which `pg` itself rejects a login: they have a text, but no code. */
 const REJECTED = /^SASL: (?:SCRAM-SERVER-FIRST-MESSAGE: )?(client password must )?/;
 
 /** Explains why a connection was refused. */
@@ -115,7 +115,10 @@ export function rejectWithServerText(error: unknown): never {
 /** Explains an error of a statement that may carry plants. */
 export function withoutPlant(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const { sentence, sentenceWithPlants = 'the database reported an error' } = translationOf(error);
+  const {
+    sentence,
+    sentenceWithPlants = 'the database reported an error, whose text may contain a plant: see the log of the database',
+  } = translationOf(error);
   return explained(error, sentence ?? sentenceWithPlants);
 }
 

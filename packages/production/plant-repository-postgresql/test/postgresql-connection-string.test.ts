@@ -260,7 +260,7 @@ describe('A password', () => {
     });
   }
 
-  it('is sent to a trusted server, and without TLS if none is required', async () => {
+  it('is sent over TLS to a trusted server, or in plain text if no TLS is required', async () => {
     offersTls = true;
     expect(await sentTo(`sslrootcert=${ca}`)).to.include('s3cret');
     received = '';

@@ -48,7 +48,10 @@ export async function* exportPages(options: PlantExportOptions): AsyncGenerator<
   }
 }
 
-/** Settles like the promise, or rejects when the signal aborts: until then, `Promise.race` would keep every page in memory. */
+/**
+ * Settles like the promise, or rejects as soon as the signal aborts. `Promise.race` would keep every page in memory
+ * until then.
+ */
 function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);

@@ -85,14 +85,13 @@ export class PlantImport {
   }
 
   /**
-   * Imports the input. Resolves with the number of its last line when each line is accounted for. May be called once.
+   * Imports the input. May be called once. Resolves with the number of the last line, once every line is stored or
+   * rejected.
    *
-   * Rejects with {@link NotNdjsonError} before anything is stored, if the first non-blank line is not a JSON object, unless
-   * `fromLine` skips lines.
-   *
-   * Rejects with the signal's reason or the error of the input, once each line that was read is accounted for. Rejects
-   * with the error of `reject`, or `StoreUnavailableError` once creates in progress have settled.
-   * In the last case, nothing was stored since `nextLine` was first tried, unless the database returned at that moment.
+   * Rejects with {@link NotNdjsonError} before anything is stored, if the first non-blank line is not a JSON object
+   * (not checked with `fromLine`). Rejects with the reason of the signal, or the error of the input or of `reject`,
+   * once every line that was read is stored or rejected. Rejects with `StoreUnavailableError` after an outage, once
+   * creates in progress have settled: `nextLine` is then the first line to import again.
    */
   async run(input: Readable): Promise<number> {
     const { fromLine = 1, maxLineBytes } = this.#options;
@@ -171,7 +170,10 @@ export class PlantImport {
     }
   }
 
-  /** Reports a line. An outage ends the import instead, unless other lines have settled meanwhile, as with one lost shard. */
+  /**
+   * Reports a line that was not stored. If the store is unavailable, ends the import instead, unless other lines were
+   * settled meanwhile (for example, if one shard of several is down).
+   */
   async #reject(
     { number, bytes, exceedsLimit }: Line,
     cause: unknown,

@@ -110,7 +110,7 @@ describe('An import', () => {
     expect(first.outcomes()).to.deep.equal({ stored: 2 });
     expect(await again.run(text)).to.equal(2);
     expect(again.outcomes()).to.deep.equal({ stored: 0, 4006: 2 });
-    const message = 'id is taken: a plant with this id exists';
+    const message = 'a plant with this id already exists';
     expect(again.rejected[1]).to.deep.equal({
       line: 2,
       error: 4006,

@@ -19,7 +19,7 @@ Commands:
   serve      start the service (the default)
   import     create plants from newline-delimited JSON
   export     write all plants as newline-delimited JSON
-  check      validate the configuration, and connect to the store and the issuer
+  check      check the configuration, the database and the token issuer; changes nothing
   ready      check whether the running service is ready
   token      print a new random token, followed by its digest
   openapi    print the OpenAPI description as JSON

@@ -24,7 +24,7 @@ describe('The health of the service', () => {
   afterEach(() => health.stop());
 
   for (const what of ['store', 'token verifier']) {
-    it(`is bad until the ${what} is reached, and good during later outages`, async () => {
+    it(`is not ready until the ${what} has been reached once, and stays ready during later outages`, async () => {
       const [part, other] = [newPart(outage), newPart()];
       health = what === 'store' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.

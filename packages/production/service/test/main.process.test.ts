@@ -53,7 +53,7 @@ describe('The process of plant-store', () => {
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_OPTIONS });
     service.child.kill('SIGUSR2');
     const [line] = await service.printed(/^.*a leak.*$/m);
-    expect(JSON.parse(line)).to.deep.include({ level: 'warn', msg: 'Node.js warns' });
+    expect(JSON.parse(line)).to.deep.include({ level: 'warn', msg: 'Node.js warning' });
     expect(await service.stop()).to.equal(0);
     expect(service.stderr()).to.equal('');
   });
@@ -62,7 +62,7 @@ describe('The process of plant-store', () => {
     const MONGODB_URI = 'mongodb://127.0.0.1:1/?j=true';
     const service = await serve({ ACCESS_TOKEN_SHA256, MONGODB_URI });
     const [line] = await service.printed(/^.*j is a deprecated option.*$/m);
-    expect(JSON.parse(line)).to.deep.include({ level: 'warn', msg: 'Node.js warns' });
+    expect(JSON.parse(line)).to.deep.include({ level: 'warn', msg: 'Node.js warning' });
     expect(await service.stop()).to.equal(0);
     expect(service.stderr()).to.equal('');
   });

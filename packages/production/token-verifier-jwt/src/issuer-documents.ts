@@ -4,7 +4,7 @@ import { type JwtTokenVerifierOptions, nameOf, trustedUrl } from './jwt-token-ve
 
 const MAX_BYTES = 256 * 1024;
 const MIN_RSA_BITS = 2048;
-/** The last known URL is used when the metadata takes longer. */
+/** The longest wait for the metadata. After it, the last known URL of the keys is used. */
 const MAX_METADATA_MS = 6_000;
 /** How many characters of another issuer's name are shown. */
 const MAX_SHOWN = 200;
@@ -75,7 +75,10 @@ function jwksUrlOf(metadata: unknown, issuer: string, source: URL): URL {
     throw new Error(`${nameOf(source)} names ${other.slice(0, MAX_SHOWN)} instead of "${issuer}"`);
   }
   const url = typeof uri === 'string' ? trustedUrl(uri) : undefined;
-  if (url === undefined) throw new Error(`${nameOf(source)} contains no trusted jwks_uri`);
+  if (url === undefined)
+    throw new Error(
+      `${nameOf(source)} has no jwks_uri that is an https URL (http only on loopback)`,
+    );
   return url;
 }
 

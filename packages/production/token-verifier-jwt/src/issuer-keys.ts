@@ -53,7 +53,7 @@ export class IssuerKeys {
   readonly #observer: TokenObserver;
   readonly #closing: AbortSignal;
   readonly #load: FetchKeys;
-  /** The keys of {@link verified}, and the same as JSON. */
+  /** The current keys, and their JSON, with which a change is noticed. */
   #keys = createLocalJWKSet({ keys: [] });
   #json = '';
   /** The name of the document that is being fetched, or was fetched last. */

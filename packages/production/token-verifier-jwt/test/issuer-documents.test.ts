@@ -78,7 +78,7 @@ describe("The issuer's documents", () => {
   it('are refused if they name no trusted URL of the keys', async () => {
     for (const uri of ['http://192.0.2.1/jwks', 'jwks', 7, undefined]) {
       publishMetadata({ jwks_uri: uri });
-      await expectNotFetched('contains no trusted jwks_uri');
+      await expectNotFetched('has no jwks_uri that is an https URL');
     }
   });
 

@@ -192,7 +192,7 @@ describe("An issuer's keys", () => {
     expect(next.verdict).to.equal('accepted');
   });
 
-  it('delay no call for over 1.5 seconds, even if they arrive later', async () => {
+  it('never delay a call for more than 1.5 seconds', async () => {
     await open({ delayMs: 4 * SECOND }, 0);
     const late = new Error('https://login.example/keys: no response within 1500 ms');
     const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });

@@ -27,14 +27,14 @@ export interface ContractCase<Opened> {
 /** The promises of a port, by the titles of their tests. */
 export type ContractCases<Opened> = Readonly<Record<string, ContractCase<Opened>>>;
 
-/** What an adapter may lack, such as `connections`, and the hooks that it then does not offer. */
-export type Excuses<Part extends string> = Readonly<Record<Part, readonly string[]>>;
+/** The capabilities that an adapter may lack, such as `connections`, each with the hooks that it then leaves out. */
+export type Capabilities<Part extends string> = Readonly<Record<Part, readonly string[]>>;
 
 /** The options of a suite for one adapter. */
 export interface SuiteOptions<Part extends string> {
   /** Milliseconds that a case may take. 60,000 by default, enough for a server that is slow to restart. */
   readonly timeoutMs?: number;
-  /** What the adapter lacks. The cases of a hook that this does not excuse fail without the hook. */
+  /** The capabilities that the adapter lacks. A case fails if the hook that it needs is missing for another reason. */
   readonly without?: readonly Part[];
 }
 
@@ -53,7 +53,8 @@ export function contractFor<Opened extends object & Recoverable, Faults extends 
     needs,
     async run(opened) {
       const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
-      if (missing) fail(`${missing}() is missing, and \`without\` does not excuse it`);
+      if (missing)
+        fail(`${missing}() is missing, and \`without\` names no capability that needs it`);
       await finished(test(opened as Opened & Pick<Faults, Hook>), async () => {
         if (needs.length > 0) await opened.recover?.();
       });
@@ -76,19 +77,22 @@ export function hooksOf(cases: ContractCases<never>): readonly string[] {
 /** Returns the cases that apply to an adapter, and a case for each hook that it does not offer. */
 function testsOf<Opened extends object, Part extends string>(
   cases: ContractCases<Opened>,
-  excuses: Excuses<Part>,
+  capabilities: Capabilities<Part>,
   without: readonly Part[],
 ): { readonly missing: ContractCases<Opened>; readonly tested: ContractCases<Opened> } {
-  const excuseOf = (hook: string) =>
-    without.find((part) => excusedBy(excuses, part).includes(hook));
-  const missing = hooksOf(cases).flatMap((hook) => isNotTested(hook, excuseOf(hook)));
-  const tested = Object.entries(cases).filter(([, { needs }]) => !needs.some(excuseOf));
+  const missingFor = (hook: string) =>
+    without.find((part) => hooksNeeding(capabilities, part).includes(hook));
+  const missing = hooksOf(cases).flatMap((hook) => isNotTested(hook, missingFor(hook)));
+  const tested = Object.entries(cases).filter(([, { needs }]) => !needs.some(missingFor));
   return { missing: Object.fromEntries(missing), tested: Object.fromEntries(tested) };
 }
 
-function excusedBy<Part extends string>(excuses: Excuses<Part>, part: Part): readonly string[] {
-  if (Object.hasOwn(excuses, part)) return excuses[part];
-  return fail(`without: "${part}" is not one of: ${Object.keys(excuses).join(', ')}`);
+function hooksNeeding<Part extends string>(
+  capabilities: Capabilities<Part>,
+  part: Part,
+): readonly string[] {
+  if (Object.hasOwn(capabilities, part)) return capabilities[part];
+  return fail(`without: "${part}" is not one of: ${Object.keys(capabilities).join(', ')}`);
 }
 
 function isNotTested(hook: string, part?: string): [title: string, ContractCase<object>][] {
@@ -104,13 +108,13 @@ function isNotTested(hook: string, part?: string): [title: string, ContractCase<
  * Returns the function that declares the suite of a port for one adapter. It takes the test framework, the name of the
  * adapter for the report, a function that opens a new adapter for each case, which `close` ends, and the options.
  *
- * @param excuses What an adapter may lack. No other reason excuses a missing hook.
+ * @param capabilities What an adapter may lack, and the hooks that it then leaves out. Any other hook must be there.
  */
 export function suiteOf<Opened extends object, Part extends string>(
   port: string,
   cases: ContractCases<Opened>,
   close: (opened: Opened) => Promise<void>,
-  excuses: Excuses<Part>,
+  capabilities: Capabilities<Part>,
 ) {
   return (
     { describe, it }: Runner,
@@ -119,7 +123,7 @@ export function suiteOf<Opened extends object, Part extends string>(
     { timeoutMs: timeout = 60_000, without = [] }: SuiteOptions<Part> = {},
   ): void => {
     describe(`${adapter} as a ${port}`, () => {
-      const { missing, tested } = testsOf(cases, excuses, without);
+      const { missing, tested } = testsOf(cases, capabilities, without);
       for (const [title, { run }] of Object.entries({ ...missing, ...tested })) {
         it(title, { timeout }, async (context) => {
           await withoutUnhandled(async () => {

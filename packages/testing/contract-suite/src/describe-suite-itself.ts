@@ -14,43 +14,45 @@ export interface Expected {
 export type Difference<Correct> = (correct: Correct) => Partial<Correct> & Expected;
 
 /** An adapter that keeps every promise, but differs from the correct one. */
-export interface Honest<Correct> {
+export interface Variant<Correct> {
   readonly differs: Difference<Correct>;
   /** Where it differs: the hooks after which it does, or titles of cases. In all cases by default. */
   readonly after?: readonly string[];
 }
 
 /** A difference that breaks a promise of the port. */
-export type Lie<Correct> = (
+export type Defect<Correct> = (
   correct: Correct,
 ) => Partial<Correct> & ({ readonly failure: string } | { readonly lateFailure: string });
 
-/** Lies, by the title of the case that must fail for them, and in words. */
-export type Liars<Correct> = Readonly<Record<string, Readonly<Record<string, Lie<Correct>>>>>;
+/** Defects, by the title of the case that must fail for them, and in words. */
+export type FaultyAdapters<Correct> = Readonly<
+  Record<string, Readonly<Record<string, Defect<Correct>>>>
+>;
 
 /**
- * Declares the tests of a suite itself: every case passes for the correct adapter and for honest ones, and fails for the
- * liars that it catches, as they expect. Each case catches at least one.
+ * Tests a contract suite: every case must pass for each correct adapter, fail for the faulty adapters that are listed
+ * for it, and catch at least one of them.
  *
  * @param port The name of the port, which begins the titles.
- * @param open Opens an adapter that does what a lie, or an honest adapter, does.
+ * @param open Opens an adapter that differs from the correct one as described.
  */
 export function describeSuiteItself<Opened extends object, Correct>(
   port: string,
   cases: ContractCases<Opened>,
   open: (difference: Difference<Correct>) => Opened & Expected,
-  honest: Readonly<Record<string, Honest<Correct>>>,
-  liars: Liars<Correct>,
+  variants: Readonly<Record<string, Variant<Correct>>>,
+  faultyAdapters: FaultyAdapters<Correct>,
 ): void {
-  const lies = Object.entries(liars).flatMap(([name, all]) =>
-    Object.entries(all).map(([lie, difference]) => {
-      return { name, who: `an adapter that ${lie}`, opened: open(difference) };
+  const defects = Object.entries(faultyAdapters).flatMap(([name, all]) =>
+    Object.entries(all).map(([defect, difference]) => {
+      return { name, who: `an adapter that ${defect}`, opened: open(difference) };
     }),
   );
-  const correct: Honest<Correct> = { differs: () => ({}) };
-  const adapters = { 'a correct adapter': correct, ...prefixed('an adapter that ', honest) };
+  const correct: Variant<Correct> = { differs: () => ({}) };
+  const adapters = { 'a correct adapter': correct, ...prefixed('an adapter that ', variants) };
 
-  async function expectCaught({ name, who, opened }: (typeof lies)[number]) {
+  async function expectCaught({ name, who, opened }: (typeof defects)[number]) {
     const { run } = cases[name] ?? fail(`no case is named "${name}"`);
     const got = await run(opened).then(() => 'nothing: the case passes', String);
     const expected = opened.failure ?? opened.lateFailure;
@@ -64,24 +66,24 @@ export function describeSuiteItself<Opened extends object, Correct>(
       const shows = !after || [name, ...(tested?.needs ?? [])].some((it) => after.includes(it));
       if (tested && shows) it(`passes for ${who}`, () => tested.run(open(differs)));
     }
-    for (const lie of lies.filter((it) => it.name === name)) {
-      if (!lie.opened.lateFailure) it(`catches ${lie.who}`, () => expectCaught(lie));
+    for (const defect of defects.filter((it) => it.name === name)) {
+      if (!defect.opened.lateFailure) it(`catches ${defect.who}`, () => expectCaught(defect));
     }
   }
 
-  for (const name of Object.keys({ ...cases, ...liars })) {
+  for (const name of Object.keys({ ...cases, ...faultyAdapters })) {
     describe(`${port}'s case "${name}"`, () => declareCase(name));
   }
 
   describe(`${port}'s cases`, () => {
     it('catch each adapter that settles late or never', async function () {
       this.timeout(60_000);
-      await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
+      await Promise.all(defects.filter(({ opened }) => opened.lateFailure).map(expectCaught));
     });
 
-    it('each have a lying adapter', () => {
-      const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
-      if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
+    it('each catch a deliberately faulty adapter', () => {
+      const missing = Object.keys(cases).filter((name) => !Object.hasOwn(faultyAdapters, name));
+      if (missing.length > 0) fail(`no faulty adapter for: ${missing.join(', ')}`);
     });
   });
 }

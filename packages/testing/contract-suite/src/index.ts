@@ -1,8 +1,8 @@
 export {
+  type Capabilities,
   type ContractCase,
   type ContractCases,
   contractFor,
-  type Excuses,
   hooksOf,
   type Recoverable,
   type Runner,

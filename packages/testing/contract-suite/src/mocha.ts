@@ -2,12 +2,12 @@ import { describe, it } from 'mocha';
 import type { Runner } from './contract.js';
 
 export {
+  type Defect,
   type Difference,
   describeSuiteItself,
   type Expected,
-  type Honest,
-  type Liars,
-  type Lie,
+  type FaultyAdapters,
+  type Variant,
 } from './describe-suite-itself.js';
 
 export const mocha: Runner = {

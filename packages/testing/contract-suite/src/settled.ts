@@ -3,7 +3,10 @@ import { fail } from './fail.js';
 
 /** How much later than its limit a call may settle, because timers are late on a busy machine. */
 const MAX_DELAY_MS = 2_000;
-/** A process that waits for a database is idle most of the time, even on a busy machine. */
+/**
+ * The event-loop utilization above which this process counts as blocked. A process that only waits for a database stays
+ * far below it, even on a busy machine.
+ */
 const BLOCKED_UTILIZATION = 0.9;
 const MAX_WAIT_MS = 20_000;
 /** The longest delay of a timer of Node.js. */
@@ -38,8 +41,8 @@ export async function errorOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * Resolves as soon as `attempt` resolves with true. Fails after 20 seconds, or `timeLimitMs`, with `failure`. Time for which
- * a busy machine holds this process up is not counted, until three times the limit.
+ * Resolves as soon as `attempt` resolves with true. Fails with `failure` after 20 seconds, or `timeLimitMs`. Time in
+ * which a busy machine does not run this process is not counted, up to three times the limit.
  */
 export async function until(
   attempt: () => Promise<boolean>,

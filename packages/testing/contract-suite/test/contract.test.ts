@@ -19,15 +19,15 @@ const cases = {
 
 const nothing = async () => undefined;
 
-const excuses = { power: ['crash'], server: ['stall', 'crash'] };
+const capabilities = { power: ['crash'], server: ['stall', 'crash'] };
 
 /** Runs the suite of an adapter. Resolves with the failures of its tests, in their order. */
 function failuresOf(
   opened: Partial<Faults>,
-  options: SuiteOptions<keyof typeof excuses> = {},
+  options: SuiteOptions<keyof typeof capabilities> = {},
   close: () => Promise<void> = nothing,
 ): Promise<Record<string, string | undefined>> {
-  const describeBox = suiteOf('Box', cases, close, excuses);
+  const describeBox = suiteOf('Box', cases, close, capabilities);
   return resultsOf(() => describeBox(mocha, 'Carton', async () => opened, options));
 }
 
@@ -38,12 +38,12 @@ describe('The suite of an adapter', () => {
       ['settles', undefined],
       ['recovers', undefined],
     ]);
-    const missing = 'stall() is missing, and `without` does not excuse it';
+    const missing = 'stall() is missing, and `without` names no capability that needs it';
     const expected = { works: undefined, settles: missing, recovers: missing };
     expect(await failuresOf({})).to.deep.equal(expected);
   });
 
-  it('reports an excused hook as skipped instead of running its cases', async () => {
+  it('reports the hook of a missing capability as skipped instead of running its cases', async () => {
     expect(await failuresOf({ stall: nothing }, { without: ['power'] })).to.deep.equal({
       'is not tested with crash: it has no power': 'pending',
       works: undefined,
@@ -56,8 +56,8 @@ describe('The suite of an adapter', () => {
     });
   });
 
-  it('fails if a hook is missing without an excuse, or excused but offered', async () => {
-    const missing = 'stall() is missing, and `without` does not excuse it';
+  it('fails if a hook is missing although the capability is there, or the reverse', async () => {
+    const missing = 'stall() is missing, and `without` names no capability that needs it';
     expect(await failuresOf({}, { without: ['power'] })).to.include({ settles: missing });
     const offered = { stall: nothing, crash: nothing };
     expect(await failuresOf(offered, { without: ['power'] })).to.include({
@@ -66,7 +66,7 @@ describe('The suite of an adapter', () => {
     });
   });
 
-  it('refuses an excuse that the port does not list', () => {
+  it('refuses a capability that the port does not list', () => {
     const without = ['the tests have no time for it'] as unknown as ['power'];
     const message = /without: "the tests have no time for it" is not one of: power, server/;
     expect(() => failuresOf({}, { without })).to.throw(message);

@@ -55,7 +55,7 @@ describe('A secret is found', () => {
     });
   }
 
-  it('only in values that contain it, even if a property cannot be read', () => {
+  it('only in values that contain it, even next to a property that cannot be read', () => {
     const refuse = () => {
       throw new Error(SECRET);
     };

@@ -28,7 +28,7 @@ describe('A call with a time limit', () => {
   });
 });
 
-it('A condition is awaited until it holds, within its limit', async () => {
+it('until resolves when the condition holds, and fails at its time limit', async () => {
   let attempts = 0;
   const never = () => 'it never holds';
   await until(async () => ++attempts === 3, never);

@@ -14,7 +14,9 @@ import {
   TIME_LIMIT_MS,
 } from './steps.js';
 
-/** How long a count of timers or connections may take to fall again. A store that leaks waits this long. */
+/**
+ * The longest wait until a count of timers or connections has fallen again. A case fails after it if the store leaks.
+ */
 const SETTLED_WITHIN_MS = 500;
 
 const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;

@@ -1,8 +1,8 @@
 import type { NewPlantFields, PlantRepository } from '@plant-store/domain';
 
 /**
- * Faults that a test can inject, as hooks. A store leaves out only those that `without` of `describePlantRepository`
- * excuses.
+ * Faults that a test can inject, as hooks. A store leaves out only those of the capabilities that it lacks, which `without`
+ * of `describePlantRepository` names.
  *
  * No hook can show what only a power failure loses, such as a write on a server whose flushes were turned off. For such a
  * setting, an adapter needs a test of its own: `add` and `ready` are unavailable, and the message names the setting.

@@ -20,7 +20,7 @@ import type { DatabaseFaults, OpenStore } from './open-store.js';
 export const TIME_LIMIT_MS = 9_999.73;
 /** The time limit of a call that is expected to fail. */
 export const SHORT_LIMIT_MS = 99.73;
-/** Long enough for a failed attempt, a pause and a retry. A store must give up a lock sooner. */
+/** A time limit that leaves room for a failed attempt, a pause and a retry. A store must give up a lock sooner. */
 export const RETRY_LIMIT_MS = 1_499.73;
 /** The time limit of calls before `close`. A driver may need seconds more to close a connection that does not respond. */
 export const LAST_CALL_LIMIT_MS = 499.73;
@@ -67,7 +67,7 @@ export interface Report {
   readonly error: unknown;
 }
 
-/** Returns the plants about which one of these outcomes was reported. */
+/** Returns the plants for which a call reported one of these outcomes. */
 export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[]) =>
   reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ plant }) => plant);
 

@@ -1,16 +1,16 @@
 import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { contractCases } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
-import { honestStores, openStore } from './support/correct-store.js';
-import { conduct } from './support/liars/conduct.js';
-import { ids } from './support/liars/ids.js';
-import { outcomes } from './support/liars/outcomes.js';
-import { values } from './support/liars/values.js';
+import { openStore, storeVariants } from './support/correct-store.js';
+import { conduct } from './support/faulty-adapters/conduct.js';
+import { ids } from './support/faulty-adapters/ids.js';
+import { outcomes } from './support/faulty-adapters/outcomes.js';
+import { values } from './support/faulty-adapters/values.js';
 
-/** The files are named after the files of the cases that catch the liars. */
-const liars = { ...values, ...ids, ...outcomes, ...conduct };
+/** The files are named after the files of the cases that catch the faultyAdapters. */
+const faultyAdapters = { ...values, ...ids, ...outcomes, ...conduct };
 
-describeSuiteItself('PlantRepository', contractCases, openStore, honestStores, liars);
+describeSuiteItself('PlantRepository', contractCases, openStore, storeVariants, faultyAdapters);
 
 describe('The cases of the suite', function () {
   // One case after the other, so that the timers of one are not counted in another.

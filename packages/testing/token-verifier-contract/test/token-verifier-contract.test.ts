@@ -6,10 +6,10 @@ import {
   type OpenVerifier,
 } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
-import { honestVerifiers, openVerifier } from './support/honest-verifier.js';
-import { liars } from './support/liars.js';
+import { openVerifier, verifierVariants } from './support/correct-verifier.js';
+import { faultyAdapters } from './support/faulty-adapters.js';
 
-describeSuiteItself('TokenVerifier', contractCases, openVerifier, honestVerifiers, liars);
+describeSuiteItself('TokenVerifier', contractCases, openVerifier, verifierVariants, faultyAdapters);
 
 const opened: OpenVerifier[] = [];
 describeTokenVerifier(mocha, 'A verifier', async () => {

@@ -27,7 +27,7 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   401: 'The bearer token is missing or invalid. Nothing was stored.',
   403: 'The bearer token does not permit this operation. Nothing was stored.',
   404: 'The path does not exist; perhaps the base path is missing.',
-  405: 'The path does not allow this method; a redirect may have changed it.',
+  405: 'The path does not allow this method. A redirect may have turned a `POST` into a `GET`.',
   408: 'The request did not arrive in time. Nothing was stored.',
   429: 'The client sent too many requests. Nothing was stored. Retry after the time in `Retry-After`.',
   431: 'The headers are too large. Nothing was stored.',

@@ -9,7 +9,7 @@ import {
 import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
 import type { OpenReader } from '@plant-store/plant-reader-contract';
 
-/** A correct reader: its database, its past, its methods, and the steps of which they consist. A lie replaces some. */
+/** A correct reader: its database, its past, its methods, and the steps of which they consist. A defect replaces some. */
 export type CorrectReader = ReturnType<typeof correctReader>;
 
 /** What a reader is given that no error may contain. */

@@ -31,7 +31,8 @@ export async function importPlants(
       fromLine,
       signal,
       async reject(reject, bug) {
-        if (bug !== undefined) logger.error({ line: reject.line, err: bug }, 'a line failed');
+        if (bug !== undefined)
+          logger.error({ line: reject.line, err: bug }, 'a line failed because of a bug');
         await write(`${JSON.stringify(reject)}\n`);
       },
     });

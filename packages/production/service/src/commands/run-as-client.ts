@@ -31,11 +31,12 @@ export interface Work {
 const PROGRESS_MS = 5_000;
 
 /**
- * Runs a command with the token of the configuration. Prints the counts to standard error, every five seconds and at the
- * end, then why the work is not complete, and how to resume it. Resolves with the exit code, when everything is closed.
+ * Runs a command with the token of the configuration, and resolves with its exit code, once everything is closed.
+ * Prints the counts to standard error, every five seconds and at the end, then why the work is not complete, and how to
+ * resume it.
  *
- * Rejects with `ConfigurationError` when the token is refused, or does not permit the work; with {@link StartError} when
- * it cannot be verified now.
+ * Rejects with `ConfigurationError` if the token is refused, or does not permit the work; with {@link StartError} if it
+ * cannot be verified now.
  */
 export async function runAsClient(
   process: OwnProcess,
@@ -58,7 +59,7 @@ export async function runAsClient(
     const timer = setInterval(progress, PROGRESS_MS);
     signal.addEventListener('abort', () => {
       progress();
-      stderr.write('waiting for work in progress; another signal stops it now\n');
+      stderr.write('finishing the work in progress; to stop now, send the signal again\n');
     });
     const outcome = await run()
       .catch((error: unknown) => problemOf(error, signal, given))
@@ -87,7 +88,7 @@ function problemOf(error: unknown, { aborted, reason }: AbortSignal, given: Conf
 
 function problemWithToken(error: unknown, { verifier }: Configuration): Error | undefined {
   if (error instanceof InvalidTokenError || error instanceof PermissionDeniedError) {
-    const problem = `the service refuses this token (${error.message})`;
+    const problem = `this token is not accepted (${error.message})`;
     return new ConfigurationError([`ACCESS_TOKEN: ${problem}. Use another token`]);
   }
   if (!(error instanceof TokenVerifierUnavailableError)) return undefined;

@@ -61,7 +61,7 @@ export async function close(container: Container): Promise<void> {
 }
 
 async function logAll(warnings: AsyncIterable<readonly unknown[]>, logger: Log): Promise<void> {
-  for await (const [err] of warnings) logger.warn({ err }, 'Node.js warns');
+  for await (const [err] of warnings) logger.warn({ err }, 'Node.js warning');
 }
 
 /** Reads the tokens again on each signal. If the new ones are invalid, the old ones stay accepted. */
@@ -123,7 +123,7 @@ function announce(
   const curl = demoToken && curlOf(configuration, api, demoToken);
   if (configuration.LOG_FORMAT === 'json') {
     logger.info({ ...build, url: api, management, store }, 'listening');
-    if (demoToken) logger.warn({ token: demoToken, curl }, `a token ${FOR_THIS_RUN}`);
+    if (demoToken) logger.warn({ token: demoToken, curl }, `generated a token ${FOR_THIS_RUN}`);
     return;
   }
   const lines = [

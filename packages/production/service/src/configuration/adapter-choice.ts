@@ -55,7 +55,7 @@ export async function configureChosen<Configured>(
     const variables = candidates.flatMap(({ given }) => given).join(', ');
     const found = candidates.map(({ name, given }) => `${given.join(', ')} for ${name}`).join('; ');
     throw new ConfigurationError([
-      `${variables}: these choose more than one adapter (${found}). Keep one and unset the others`,
+      `${variables}: these choose more than one database or token verifier (${found}). Keep one and unset the others`,
     ]);
   }
   const [chosen] = candidates;

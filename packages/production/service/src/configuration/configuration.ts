@@ -154,7 +154,7 @@ async function collect<T>(problems: string[], step: () => T | Promise<T>): Promi
 }
 
 const NO_STORE = `STORAGE: not set. Set ${variablesThatChoose(stores)}, or STORAGE=memory (${MEMORY_DRAWBACK})`;
-const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
+const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other token verifier is configured. Set ${variablesThatChoose(verifiers)}`;
 const UNVERIFIED_TOKEN =
   'ACCESS_TOKEN: set, but nothing verifies it. Set ACCESS_TOKEN_SHA256 to its digest, which `printf %s "$ACCESS_TOKEN" | sha256sum` prints, or set another way to verify tokens';
 const NO_TOKEN =

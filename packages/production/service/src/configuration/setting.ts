@@ -134,7 +134,10 @@ export const networks = {
   ),
 };
 
-/** The parser of networks reads `10` as 0.0.0.10 and `010.0.0.1` as 8.0.0.1. No client has the address 0.0.0.0 or `::`. */
+/**
+ * Returns whether a text is an IP address or a CIDR network. Stricter than `proxy-addr`, which reads `10` as 0.0.0.10
+ * and `010.0.0.1` as 8.0.0.1; rejects 0.0.0.0 and `::`, which no client has.
+ */
 function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
   return isIP(text.replace(/\/.*/, '')) !== 0 && !['0.0.0.0', '::'].includes(text);
@@ -191,8 +194,8 @@ function shown(text: string, { secret }: Setting<unknown>): string {
 }
 
 /**
- * Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. Editors add line feeds
- * and a byte order mark, which `trim` removes.
+ * Returns the environment with each `NAME_FILE` replaced by `NAME`, read from that file (the convention of official
+ * database images). Trims the text, because editors append a line feed or prepend a byte order mark.
  */
 export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   const env = { ...given };

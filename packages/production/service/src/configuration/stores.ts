@@ -96,7 +96,7 @@ const mongodb = choice({
         REQUEST_DEADLINE_MS < ELECTION_MS &&
           `REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
         isSingle &&
-          'MONGODB_INSERTS: with single, at most 20 plants are inserted at a time, so creates of many clients fail while a majority acknowledges late. Set it to batched for many clients',
+          'MONGODB_INSERTS: with single, at most 20 inserts run at a time, so creates of many clients fail while the replica set acknowledges slowly. For many clients, set it to batched',
       ],
     };
   },

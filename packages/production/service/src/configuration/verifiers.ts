@@ -144,7 +144,10 @@ const JWT_VARIABLES: Readonly<Record<string, string>> = {
 /** The digest of the token `demo`, which the README shows. */
 const SHOWN_IN_README = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
 
-/** What `sha256sum` prints when the variable with the token is empty: no request can have this token. */
+/**
+ * The digests that `sha256sum` prints if the variable with the token is empty, without and with a line feed. No request
+ * can have this token.
+ */
 const OF_NOTHING = [
   'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   '01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b',
@@ -159,7 +162,7 @@ function checkedTokens(
     const tokens = parse();
     const digests = tokens.map(({ sha256 }) => sha256.toLowerCase());
     if (digests.some((digest) => OF_NOTHING.includes(digest))) {
-      throw new InvalidTokensError(['a digest is of an empty text, not of a token']);
+      throw new InvalidTokensError(['a digest is that of an empty string, not of a token']);
     }
     if (isTrial || !digests.includes(SHOWN_IN_README)) return tokens;
     throw new InvalidTokensError(['`demo` is not secret: the README shows it']);

@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util';
 
-/** Returns words as a text, such as "a, b or c". */
+/** Joins words with commas and "or": "a, b or c". */
 export function anyOf(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }

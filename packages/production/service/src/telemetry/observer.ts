@@ -19,7 +19,7 @@ type Proxies = ReturnType<typeof proxyAddress.compile>;
 export interface ObserverOptions {
   /** The variables that name the database; log lines about it begin with them. */
   readonly store: { readonly variables?: string };
-  /** The variables that name the token verifier, likewise. */
+  /** The variables that configure the token verifier; log lines about it begin with them. */
   readonly verifier: { readonly variables?: string };
   /**
    * Returns whether an address belongs to a trusted proxy, whose `X-Forwarded-For` names the client. By default, none

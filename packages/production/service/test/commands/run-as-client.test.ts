@@ -124,7 +124,7 @@ describe('plant-store import', () => {
     expect(await command.stop()).to.equal(1);
     const counts = 'stored: 1, 4005: 1';
     expect(command.err).to.equal(
-      `${counts} | --from-line 4\nwaiting for work in progress; another signal stops it now\n${counts}\nplant-store: import: stopped by SIGTERM. To resume: --from-line 4\n`,
+      `${counts} | --from-line 4\nfinishing the work in progress; to stop now, send the signal again\n${counts}\nplant-store: import: stopped by SIGTERM. To resume: --from-line 4\n`,
     );
   });
 
@@ -144,7 +144,7 @@ describe('plant-store import', () => {
     /** Resolves with how many timers there are after an import that this token does not permit. */
     const timersAfter = async (ACCESS_TOKEN: string, why: string) => {
       const env = { ...MEMORY, ACCESS_TOKENS_FILE, ACCESS_TOKEN };
-      const err = `plant-store: invalid configuration:\n  ACCESS_TOKEN: the service refuses this token (${why}). Use another token\n`;
+      const err = `plant-store: invalid configuration:\n  ACCESS_TOKEN: this token is not accepted (${why}). Use another token\n`;
       expect(await result(['import', file], env)).to.deep.equal({ code: 2, out: '', err });
       return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
     };
@@ -175,7 +175,7 @@ describe('plant-store export', () => {
     await command.printed(/MONGODB_URI: .*not reachable/);
     expect(await command.stop()).to.equal(1);
     expect(command.err).to.match(
-      /\nexported: 0 \| --after -7 --limit 3\nwaiting.*\nexported: 0\nplant-store: export: stopped by SIGTERM. To resume: --after -7 --limit 3\n$/,
+      /\nexported: 0 \| --after -7 --limit 3\nfinishing.*\nexported: 0\nplant-store: export: stopped by SIGTERM. To resume: --after -7 --limit 3\n$/,
     );
   });
 
@@ -189,7 +189,7 @@ describe('plant-store export', () => {
 describe('Output to a file', () => {
   const { newPath } = newFiles();
 
-  it('is written completely, or fails if the disk is full', async () => {
+  it('is complete, unless the disk is full and the command says so', async () => {
     const path = newPath();
     const outputTo = (file: string) =>
       writerTo(Object.assign(new PassThrough(), { fd: openSync(file, 'w') }));

@@ -71,7 +71,7 @@ describe('Starting the service', () => {
       .map((line) => JSON.parse(line));
     expect(lines.map(({ msg }) => msg)).to.deep.equal([
       'listening',
-      'a token for this run only; set ACCESS_TOKEN_SHA256 to use your own',
+      'generated a token for this run only; set ACCESS_TOKEN_SHA256 to use your own',
       'stopping',
       'stopped',
     ]);
@@ -380,7 +380,7 @@ describe('The tokens of the service', () => {
     expect(new Set(found.map(({ requestId }) => requestId))).to.have.property('size', 4);
   });
 
-  it('name their clients in the log by JWT_NAME_CLAIM', async () => {
+  it('are logged under the claim that JWT_NAME_CLAIM names', async () => {
     const issuer = await startIssuer();
     const { create, responded } = await startVerifying({
       JWT_ISSUER: issuer.url,

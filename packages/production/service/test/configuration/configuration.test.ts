@@ -124,7 +124,7 @@ describe('A valid configuration', () => {
 
 describe('An invalid configuration', () => {
   const NO_STORE = `STORAGE: not set. Set ${STORES}, or STORAGE=memory (${FORGETS})`;
-  const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
+  const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other token verifier is configured. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const UNVERIFIED =
     'ACCESS_TOKEN: set, but nothing verifies it. Set ACCESS_TOKEN_SHA256 to its digest, which `printf %s "$ACCESS_TOKEN" | sha256sum` prints, or set another way to verify tokens';
   const HTTPS = 'must be an https URL, or an http URL on the loopback interface, without a user';
@@ -169,12 +169,12 @@ describe('An invalid configuration', () => {
     [
       'is explained if one store is chosen but variables of another are set',
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
-      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: these choose more than one adapter (STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb). Keep one and unset the others',
+      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: these choose more than one database or token verifier (STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb). Keep one and unset the others',
     ],
     [
       'is explained if three token verifiers are chosen',
       { ...JWT, ACCESS_TOKEN_SHA256: DIGEST, ACCESS_TOKENS_FILE: '/none' },
-      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: these choose more than one adapter (ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt). Keep one and unset the others',
+      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: these choose more than one database or token verifier (ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt). Keep one and unset the others',
     ],
     [
       'is explained if a chosen adapter lacks a variable',
@@ -366,17 +366,17 @@ describe('A secret', () => {
     expect(store.name).to.equal('postgresql');
   });
 
-  it('must not be the digest of empty text, which an unset variable yields', async () => {
+  it('must not be the digest of an empty string', async () => {
     for (const text of ['', '\n']) {
       const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256(text)}`;
       const [problem] = await problemsOf({ ACCESS_TOKEN_SHA256 });
       expect(problem).to.match(
-        /^ACCESS_TOKEN_SHA256: a digest is of an empty text, not of a token/,
+        /^ACCESS_TOKEN_SHA256: a digest is that of an empty string, not of a token/,
       );
     }
   });
 
-  it('must not be the one from the README in production', async () => {
+  it('must not be `demo` in production', async () => {
     const ACCESS_TOKENS_FILE = write([`${sha256('demo').toUpperCase()} nursery\n`]);
     const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
     for (const tokens of [{ ACCESS_TOKEN_SHA256 }, { ACCESS_TOKENS_FILE }]) {

@@ -1,4 +1,4 @@
-import type { Difference, Expected, Honest } from '@plant-store/contract-suite/mocha';
+import type { Difference, Expected, Variant } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlant,
   OutcomeUnknownError,
@@ -8,7 +8,7 @@ import {
 import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { SimulatedDatabase, WriteError } from './simulated-database.js';
 
-/** A correct store: its database, its past, its methods, and the steps of which they consist. A lie replaces some. */
+/** A correct store: its database, its past, its methods, and the steps of which they consist. A defect replaces some. */
 export type CorrectStore = ReturnType<typeof correctStore>;
 
 /** What a store is given that no error may contain. */
@@ -121,7 +121,7 @@ export function openStore(difference: Difference<CorrectStore>): OpenStore & Exp
 }
 
 /** Stores that keep every promise in a different way. */
-export const honestStores: Readonly<Record<string, Honest<CorrectStore>>> = {
+export const storeVariants: Readonly<Record<string, Variant<CorrectStore>>> = {
   'never tries again': {
     differs: () => ({
       lost: (error) => (error.sent ? new OutcomeUnknownError('lost') : error),

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
-import { EXPIRED, GARDENER, type HonestVerifier, hesitating, PASSWORD } from './honest-verifier.js';
+import {
+  type CorrectVerifier,
+  EXPIRED,
+  GARDENER,
+  hesitating,
+  PASSWORD,
+} from './correct-verifier.js';
 
 /** What a verifier may mistake for the gardener's token, by its name in the failure. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -42,10 +48,10 @@ const NAMES = [
 /** Verifiers that accept each of these tokens as the gardener's while `accepts` is true. */
 const accepting = (
   tokens: Readonly<Record<string, string>>,
-  accepts: (past: HonestVerifier['past']) => boolean,
+  accepts: (past: CorrectVerifier['past']) => boolean,
 ) =>
   Object.fromEntries(
-    Object.entries(tokens).map(([what, accepted]): [string, Lie<HonestVerifier>] => [
+    Object.entries(tokens).map(([what, accepted]): [string, Defect<CorrectVerifier>] => [
       `accepts ${what}`,
       ({ past }) => ({
         failure: `${what}: expected InvalidTokenError, got the client "gardener"`,
@@ -56,7 +62,7 @@ const accepting = (
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
-const inEveryFault: Readonly<Record<string, Lie<HonestVerifier>>> = {
+const inEveryFault: Readonly<Record<string, Defect<CorrectVerifier>>> = {
   'reports an outage as an invalid token': () => ({
     failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
     failed: () => new InvalidTokenError('it was not accepted'),
@@ -67,13 +73,13 @@ const inEveryFault: Readonly<Record<string, Lie<HonestVerifier>>> = {
   }),
 };
 
-const failingForGood: Lie<HonestVerifier> = ({ past }) => ({
+const failingForGood: Defect<CorrectVerifier> = ({ past }) => ({
   failure: 'the token of "gardener": expected the client "gardener" with the permissions',
   respond: () => past.outage,
 });
 
-/** All lies, by the case that catches them. */
-export const liars: Liars<HonestVerifier> = {
+/** All defects, by the case that catches them. */
+export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
   'refuses text that is not a token': accepting(FOREIGN, () => true),
   'refuses an altered token even after accepting the original': accepting(ALTERED, (past) =>
     past.accepted.has(GARDENER),
@@ -97,7 +103,7 @@ export const liars: Liars<HonestVerifier> = {
     }),
   },
   'names clients in 1 to 128 printable characters, without revealing the token': Object.fromEntries(
-    NAMES.map((name): [string, Lie<HonestVerifier>] => [
+    NAMES.map((name): [string, Defect<CorrectVerifier>] => [
       `names a client ${JSON.stringify(name).slice(0, 20)}`,
       () => ({ failure: 'the name of', nameOf: () => ({ name, permissions: new Set() }) }),
     ]),
@@ -192,8 +198,8 @@ export const liars: Liars<HonestVerifier> = {
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
       take: (token) => (past.outage && token === EXPIRED ? GARDENER : token),
     }),
-    'refuses a valid token before it is ready again': (honest) => ({
-      ...hesitating(new InvalidTokenError('unknown'))(honest),
+    'refuses a valid token before it is ready again': (correct) => ({
+      ...hesitating(new InvalidTokenError('unknown'))(correct),
       failure:
         'after the fault: expected the client, or TokenVerifierUnavailableError, got Invalid',
     }),

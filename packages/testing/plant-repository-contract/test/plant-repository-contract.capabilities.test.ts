@@ -10,7 +10,7 @@ const OWED = {
   crash: 'keeps every plant reported as stored or taken when the database is killed',
 };
 
-/** Declares the suite for a store without a hook, with every excuse but one. Resolves with the failure of a case. */
+/** Declares the suite for a store without a hook, which lacks every capability but one. Resolves with the failure of a case. */
 async function failureWithout(hook: string, title: string): Promise<string> {
   let tested: (() => Promise<void>) | undefined;
   const runner: Runner = {
@@ -22,7 +22,7 @@ async function failureWithout(hook: string, title: string): Promise<string> {
   const open = async () => ({ ...openStore(() => ({})), [hook]: undefined });
   const without = ['connections', 'transactions', 'setting for durability'] as const;
   describePlantRepository(runner, 'a store', open, { without });
-  return (tested?.() ?? Promise.reject(new Error(`excused: ${title}`))).then(
+  return (tested?.() ?? Promise.reject(new Error(`left out: ${title}`))).then(
     () => 'none',
     ({ message }) => message,
   );
@@ -30,8 +30,8 @@ async function failureWithout(hook: string, title: string): Promise<string> {
 
 describe('A store on a disk or a server', () => {
   for (const [hook, title] of Object.entries(OWED)) {
-    it(`is never excused from the case that needs ${hook}`, async () => {
-      const failure = `${hook}() is missing, and \`without\` does not excuse it`;
+    it(`cannot leave out the case that needs ${hook}`, async () => {
+      const failure = `${hook}() is missing, and \`without\` names no capability that needs it`;
       expect(await failureWithout(hook, title)).to.equal(failure);
     });
   }

@@ -1,4 +1,4 @@
-import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { MIN_PLANT_ID, type NewPlant, newPlant, StoreUnavailableError } from '@plant-store/domain';
 import { UnreadablePlantError } from '@plant-store/plant-reader';
 import { type CorrectReader, PASSWORD, pageOf } from './correct-reader.js';
@@ -6,7 +6,7 @@ import { type CorrectReader, PASSWORD, pageOf } from './correct-reader.js';
 const visible = ({ rows }: CorrectReader['database']) => [...rows.values()];
 const withoutTag = (plant: NewPlant) => newPlant({ ...plant, tag: undefined });
 
-const comparingDoubles: Lie<CorrectReader> = () => ({
+const comparingDoubles: Defect<CorrectReader> = () => ({
   failure: 'plant -9223372036854775807 read',
   select(plants, { after = -(2n ** 64n), limit }) {
     const left = plants.filter(({ id }) => Number(id) > Number(after));
@@ -14,7 +14,7 @@ const comparingDoubles: Lie<CorrectReader> = () => ({
   },
 });
 
-const inEveryFault: Readonly<Record<string, Lie<CorrectReader>>> = {
+const inEveryFault: Readonly<Record<string, Defect<CorrectReader>>> = {
   'mistakes an outage for the end of the plants': ({ read }) => ({
     failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) => read(page, limit).catch(() => []),
@@ -30,8 +30,8 @@ const inEveryFault: Readonly<Record<string, Lie<CorrectReader>>> = {
   }),
 };
 
-/** Lies of readers, by the case that catches them. */
-export const liars: Liars<CorrectReader> = {
+/** Defects of readers, by the case that catches them. */
+export const faultyAdapters: FaultyAdapters<CorrectReader> = {
   'reads every plant exactly once and in order, with any page size': {
     'makes up a plant': () => ({
       failure: 'plant 1 read after the last: expected no plant, got id 1, name "made up"',

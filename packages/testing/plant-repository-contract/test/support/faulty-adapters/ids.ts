@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { PlantIdTakenError } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
-const replacing: Lie<CorrectStore> = ({ database }) => ({
+const replacing: Defect<CorrectStore> = ({ database }) => ({
   failure: 'plant 7 in the database: expected name',
   failed(error, plant) {
     if (plant !== undefined) database.keep(plant);
@@ -12,8 +12,8 @@ const replacing: Lie<CorrectStore> = ({ database }) => ({
   },
 });
 
-/** Lies about ids, by the case that catches them. */
-export const ids: Liars<CorrectStore> = {
+/** Defects about ids, by the case that catches them. */
+export const ids: FaultyAdapters<CorrectStore> = {
   'rejects a plant whose id is taken, even if the two plants are equal': {
     'mistakes the same content for the same create': ({ database }) => ({
       failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',

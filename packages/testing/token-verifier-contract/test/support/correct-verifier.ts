@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Difference, Expected, Honest } from '@plant-store/contract-suite/mocha';
+import type { Difference, Expected, Variant } from '@plant-store/contract-suite/mocha';
 import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
@@ -30,10 +30,10 @@ class SimulatedIssuer {
   }
 }
 
-/** An honest verifier: its issuer, its past, its methods and their steps. A lie replaces some. */
-export type HonestVerifier = ReturnType<typeof honestVerifier>;
+/** A correct verifier: its issuer, its past, its methods and their steps. A defect replaces some. */
+export type CorrectVerifier = ReturnType<typeof correctVerifier>;
 
-function honestVerifier(issuer: SimulatedIssuer) {
+function correctVerifier(issuer: SimulatedIssuer) {
   const past = {
     accepted: new Map<string, Client>(),
     latest: '',
@@ -86,11 +86,11 @@ function honestVerifier(issuer: SimulatedIssuer) {
   return verifier;
 }
 
-/** Opens a verifier whose issuer can fail, and which differs from an honest one. */
-export function openVerifier(difference: Difference<HonestVerifier>): OpenVerifier & Expected {
+/** Opens a verifier whose issuer can fail, and which differs from a correct one. */
+export function openVerifier(difference: Difference<CorrectVerifier>): OpenVerifier & Expected {
   const issuer = new SimulatedIssuer();
-  const honest = honestVerifier(issuer);
-  const verifier = Object.assign(honest, difference({ ...honest }));
+  const correct = correctVerifier(issuer);
+  const verifier = Object.assign(correct, difference({ ...correct }));
   const { failure, lateFailure } = verifier;
   const failing = (fault: SimulatedIssuer['fault']) => async () => {
     issuer.fault = fault;
@@ -114,7 +114,7 @@ export function openVerifier(difference: Difference<HonestVerifier>): OpenVerifi
 
 /** Checks its issuer only when a token arrives. Rejects the first token after an outage with `error`. */
 export const hesitating =
-  (error: Error): Difference<HonestVerifier> =>
+  (error: Error): Difference<CorrectVerifier> =>
   ({ issuer, ready }, failed = false) => ({
     respond() {
       const recovers = failed && issuer.fault === undefined;
@@ -126,13 +126,13 @@ export const hesitating =
   });
 
 /** Verifiers that keep every promise in a different way. The cases of the other faults are made by the same function. */
-export const honestVerifiers: Readonly<Record<string, Honest<HonestVerifier>>> = {
+export const verifierVariants: Readonly<Record<string, Variant<CorrectVerifier>>> = {
   'hesitates after an outage': {
     differs: hesitating(new TokenVerifierUnavailableError('not yet')),
     after: ['outage'],
   },
   'bridges outages, because it does not ask its issuer': {
-    differs: () => honestVerifier(new SimulatedIssuer()),
+    differs: () => correctVerifier(new SimulatedIssuer()),
     after: ['outage'],
   },
 };

@@ -1,4 +1,4 @@
-import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { newPlant, StoreUnavailableError } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
@@ -9,18 +9,18 @@ const MANY = 50;
 const timers: NodeJS.Timeout[] = [];
 after(() => timers.forEach(clearInterval));
 
-export const alwaysReady: Lie<CorrectStore> = () => ({
+export const alwaysReady: Defect<CorrectStore> = () => ({
   failure: 'ready: expected it to be rejected as unavailable',
   async ready() {},
 });
 
-const closingEarly: Lie<CorrectStore> = () => ({
+const closingEarly: Defect<CorrectStore> = () => ({
   failure: 'close resolved while adds were under way',
   async close() {},
 });
 
-/** Lies about the lifetime of a repository, by the case that catches them. */
-export const conduct: Liars<CorrectStore> = {
+/** Defects about the lifetime of a repository, by the case that catches them. */
+export const conduct: FaultyAdapters<CorrectStore> = {
   'stores a copy, so that the caller may change the object later': {
     'stores the object of its caller, not a copy': ({ database }) => ({
       failure: 'plant 1 in the database: expected name "rare-name-1", tag "rare-tag-1", got name',

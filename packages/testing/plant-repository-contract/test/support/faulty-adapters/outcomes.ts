@@ -1,35 +1,35 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import { CONNECTION_STRING, type CorrectStore, PASSWORD } from '../correct-store.js';
 import { alwaysReady } from './conduct.js';
 
 const never = () => new Promise<never>(() => {});
 
-const unavailableOnceSent: Lie<CorrectStore> = () => ({
+const unavailableOnceSent: Defect<CorrectStore> = () => ({
   failure: 'reported as unavailable',
   failed: (error) =>
     error instanceof OutcomeUnknownError ? new StoreUnavailableError('timed out') : error,
 });
 
-const unavailableLater: Lie<CorrectStore> = ({ database }) => ({
+const unavailableLater: Defect<CorrectStore> = ({ database }) => ({
   failure: 'plant 2 was reported as unavailable. In the database: expected no plant',
   failed: (error) =>
     database.fault === 'silent' ? error : new StoreUnavailableError('no response'),
 });
 
-const takenTooEarly: Lie<CorrectStore> = ({ database }) => ({
+const takenTooEarly: Defect<CorrectStore> = ({ database }) => ({
   failure: 'expected taken, because it was reported as stored or taken before; got stored',
   attempt: async (plant, mark) => (await database.write(plant, mark)) === mark,
 });
 
-const failingForGood: Lie<CorrectStore> = ({ past }) => ({
+const failingForGood: Defect<CorrectStore> = ({ past }) => ({
   failure: 'plant 4: expected stored',
   refuse: () => past.failed.size > 0 && new StoreUnavailableError('it failed before'),
 });
 
-/** Lies about outcomes, by the case that catches them. */
-export const outcomes: Liars<CorrectStore> = {
+/** Defects about outcomes, by the case that catches them. */
+export const outcomes: FaultyAdapters<CorrectStore> = {
   'reports in time that the database cannot be reached, and recovers': {
     'still tries to write a plant that it has reported as unavailable': ({ add, database }) => ({
       failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',

@@ -1,4 +1,4 @@
-import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
+import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant } from '@plant-store/domain';
 import type { CorrectStore } from '../correct-store.js';
 
@@ -41,11 +41,11 @@ const IDS = [
 
 /** A store that changes fields of each plant. */
 const changing =
-  (failure: string, change: CorrectStore['change']): Lie<CorrectStore> =>
+  (failure: string, change: CorrectStore['change']): Defect<CorrectStore> =>
   () => ({ failure, change });
 
-/** Lies about values, by the case that catches them. */
-export const values: Liars<CorrectStore> = {
+/** Defects about values, by the case that catches them. */
+export const values: FaultyAdapters<CorrectStore> = {
   'stores every name and tag exactly, and an absent tag as absent': {
     ...Object.fromEntries(
       Object.keys(FIELDS).map((field) => [
