@@ -1,7 +1,6 @@
 import { StoreUnavailableError } from '@plant-store/domain';
 import { type Clock, withTimeLimit } from './clock.js';
 import { type Finding, meaningOf } from './finding.js';
-import { LostReplies, type WatchedReply } from './lost-replies.js';
 import type { Explanation, PlantDatabase } from './plant-database.js';
 import { StoreDegradedError } from './store-degraded-error.js';
 import type { StoreObserver } from './telemetry.js';
@@ -28,7 +27,7 @@ interface AvailabilityOptions {
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  readonly #replies = new LostReplies(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
+  #succeeded: (beganAt: number) => void = () => undefined;
   /** What the last check has found; `undefined` if plants can be stored. */
   #problem: { readonly finding: Finding; readonly error: StoreUnavailableError } | undefined;
   #wasReached = false;
@@ -65,9 +64,12 @@ export class Availability {
     return this.#wasReached;
   }
 
-  /** Calls with a signal that aborts when the reply counts as lost. */
-  send<T>(call: (lost: AbortSignal) => Promise<T>): WatchedReply<T> {
-    return this.#replies.watch(call);
+  /**
+   * Calls `act` after each successful check, with the time of the clock when it began. A check waits for what inserts wait for,
+   * so an insert that was sent long before should have had its reply.
+   */
+  onSuccess(act: (beganAt: number) => void): void {
+    this.#succeeded = act;
   }
 
   /**
@@ -99,13 +101,14 @@ export class Availability {
 
   async #checkOnce(): Promise<void> {
     const { database, clock } = this.#options;
+    const beganAt = clock.now();
     const found = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => database.check(it)).then(
       () => undefined,
       (error: unknown) => database.explain(error),
     );
     this.#wasReached ||= found === undefined || meaningOf(found.finding).accepts === true;
     this.#become(found);
-    this.#replies.count(clock.now(), found ? 'failed' : 'succeeded');
+    if (!found) this.#succeeded(beganAt);
   }
 
   #become(found: Explanation | undefined): void {

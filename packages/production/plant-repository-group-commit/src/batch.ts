@@ -1,70 +1,138 @@
-import { type NewPlant, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
+import {
+  type NewPlant,
+  OutcomeUnknownError,
+  type Plant,
+  PlantIdTakenError,
+  StoreUnavailableError,
+} from '@plant-store/domain';
+import type { Availability } from './availability.js';
+import { type Clock, NoResponseError } from './clock.js';
 import { meaningOf, type PlantFinding } from './finding.js';
-import type { GroupCommitOptions } from './group-commit.js';
-import type { PendingPlant } from './pending-plant.js';
-import { findingAt, type InsertResult, type PlantInsert } from './plant-database.js';
+import {
+  findingAt,
+  type InsertRequest,
+  type InsertResult,
+  type PlantDatabase,
+  type PlantInsert,
+} from './plant-database.js';
+import type { BatchTracer, StoreObserver } from './telemetry.js';
+
+/** How long the server may work on the first attempt of an insert, and how much longer on each further one. */
+const WORK_MS = 2_250;
+
+/** The same for its reply to arrive. Together with a check and the pause before it, a lost reply costs 4 s at most. */
+const REPLY_MS = 2_750;
 
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
+/** Size of a stored plant in bytes, excluding its strings, rounded up. */
+const FIXED_BYTES = 100;
+
+export interface BatchOptions {
+  readonly database: PlantDatabase;
+  readonly availability: Pick<Availability, keyof Availability>;
+  readonly observer: StoreObserver;
+  readonly tracer?: BatchTracer | undefined;
+  readonly clock: Clock;
+}
+
+/** Returns an upper bound for the size of a plant in an insert, in bytes. */
+export function sizeOf({ name, tag = '' }: Plant): number {
+  // Does not compile when `Plant` gets another field.
+  const texts: Readonly<Record<keyof Plant, string>> = { name, tag };
+  let bytes = FIXED_BYTES;
+  for (const text of Object.values(texts)) bytes += Buffer.byteLength(text);
+  return bytes;
+}
+
+/**
+ * The details of an `add` call, apart from its plant. The size is in bytes, the deadline is a reading of `Clock`, and the
+ * caller is for the tracer.
+ */
+interface Call {
+  readonly size: number;
+  readonly deadline: number;
+  readonly caller: unknown;
+  /** Called once: with the error that `add` rejects with, or without one if the plant is stored. */
+  readonly settled: (error?: Error) => void;
+}
+
+/** A plant whose `add` has no outcome yet. The first outcome counts; later ones change nothing. */
+export class PendingPlant {
+  readonly plant: NewPlant;
+  readonly call: Call;
+  /** `queued`: no insert can write it. `sent`: an insert may have written it, or still may. `settled`: it has its outcome. */
+  state: 'queued' | 'sent' | 'settled' = 'queued';
+  /** Why the latest attempt has not settled it. */
+  cause: unknown;
+
+  constructor(plant: NewPlant, call: Call) {
+    this.plant = plant;
+    this.call = call;
+  }
+
+  get isSettled(): boolean {
+    return this.state === 'settled';
+  }
+
+  become(state: 'queued' | 'sent'): void {
+    if (!this.isSettled) this.state = state;
+  }
+
+  /** @param error Without one, the plant is stored. */
+  settle(error?: Error): void {
+    if (this.isSettled) return;
+    this.state = 'settled';
+    this.call.settled(error);
+  }
+
+  /** Settles it without an outcome: as unknown if it may be written, otherwise as unavailable. */
+  giveUp(cause = this.cause, why = ''): void {
+    const notStored = 'the plant was not stored';
+    this.settle(
+      this.state === 'sent'
+        ? new OutcomeUnknownError('the outcome was not known in time', { cause })
+        : new StoreUnavailableError(why ? `${notStored}: ${why}` : notStored, { cause }),
+    );
+  }
+}
+
 /**
  * Plants that are inserted together until each has an outcome.
  *
- * The batch may be written from the moment an attempt is sent until the attempt's reply says, for each plant, whether it is
- * written. If the reply is lost, the batch stays possibly written. During that time, the same insert is sent again, and a plant
- * that is given up is unknown. At any other time, a plant that is given up is unavailable, and a new insert is sent with the
- * plants that have no outcome yet.
+ *     queued ── sent ──> settled      by what the reply has found about each plant, or at its deadline
+ *        ^       │ ^
+ *        │       └─┘                  no reply, or one that leaves a plant unknown: the same insert is sent again
+ *        └───────┘                    the first reply says that the rest is not written: a new insert without settled plants
  */
 export class Batch {
-  readonly #options: GroupCommitOptions;
+  readonly startedAt: number;
+  readonly #options: BatchOptions;
   #plants: readonly PendingPlant[];
   /** `undefined` until an attempt needs one, and again when it is known what it has written. */
   #insert: PlantInsert | undefined;
-  /** How many attempts may have written a plant, or still may. */
-  #openAttempts = 0;
+  /** How often the insert was sent. */
+  #attempts = 0;
+  /** The attempt in progress. */
+  #sentAt: number | undefined;
+  #lost: AbortController | undefined;
   /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
-  #cause: unknown;
 
-  constructor(plants: readonly PendingPlant[], options: GroupCommitOptions) {
+  constructor(plants: readonly PendingPlant[], options: BatchOptions) {
+    this.startedAt = options.clock.now();
     this.#options = options;
     this.#plants = plants;
-    for (const plant of plants) plant.join(this);
   }
 
-  /** The plants of the latest insert. */
-  get plants(): readonly PendingPlant[] {
-    return this.#plants;
-  }
-
-  get pending(): readonly PendingPlant[] {
-    return this.#plants.filter(({ isSettled }) => !isSettled);
+  get size(): number {
+    return this.#plants.length;
   }
 
   get isOver(): boolean {
     return this.#plants.every(({ isSettled }) => isSettled);
-  }
-
-  /** Whether it is unknown which of its plants are written, or will be. */
-  get isPossiblyWritten(): boolean {
-    return this.#openAttempts > 0;
-  }
-
-  /** Whether it may be sent. Once it may be written, only if the database recognises its insert. */
-  get isRepeatable(): boolean {
-    return !this.isPossiblyWritten || this.insert.isRepeatable;
-  }
-
-  /** What the next attempt sends. */
-  get insert(): PlantInsert {
-    this.#insert ??= this.#options.database.newInsert();
-    return this.#insert;
-  }
-
-  /** When its last caller stops waiting, by the clock. */
-  get deadline(): number {
-    return Math.max(...this.#plants.map(({ call }) => call.deadline));
   }
 
   /** The pause doubles with each reply that leaves plants without an outcome: the server may be limiting the rate. */
@@ -72,65 +140,122 @@ export class Batch {
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
   }
 
-  /** Why the latest attempt has left plants without an outcome. */
-  get cause(): unknown {
-    return this.#cause;
+  /** Sends the plants once. Resolves when the batch has taken in what the attempt has found. */
+  async attempt(): Promise<void> {
+    const { clock, observer } = this.#options;
+    const result = await this.#send().catch(
+      (error: unknown) => ({ findings: 'unreachable', error }) as const,
+    );
+    const sentAt = this.#sentAt;
+    this.#sentAt = undefined;
+    if (sentAt !== undefined) {
+      const durationMs = clock.now() - sentAt;
+      observer({ type: 'batch written', plants: this.size, durationMs, failure: result.error });
+      if (result.findings !== 'unreachable') this.#replies += 1;
+    }
+    this.#settle(result, sentAt !== undefined);
   }
 
-  /** Returns the plants that an attempt sends now: none if no caller waits, or if another insert has replaced this one. */
-  take(insert: PlantInsert): readonly NewPlant[] {
-    if (this.isOver || insert !== this.#insert) return [];
-    if (!this.isPossiblyWritten) this.#plants = this.pending;
-    this.#openAttempts += 1;
-    return this.#plants.map(({ plant }) => plant);
+  /**
+   * Closes the connection of an attempt that should have had its reply before a check began that has succeeded. While checks
+   * fail, the server is slow, and is waited for. If the insert cannot be sent again, its reply is waited for, too.
+   */
+  loseReply(checkBeganAt: number): void {
+    const silentMs = checkBeganAt - (this.#sentAt ?? Number.POSITIVE_INFINITY);
+    const mayEnd = this.isOver || this.#insert?.isRepeatable;
+    if (mayEnd && silentMs >= REPLY_MS * this.#attempts) this.#lost?.abort(new NoResponseError());
   }
 
-  /** Takes in what an attempt that was sent has found, and settles plants. */
-  count(result: InsertResult): void {
-    const found = this.#plants.map((_, at) => findingAt(result, at));
-    if (found.every((it) => meaningOf(it).written !== 'unknown')) this.#openAttempts -= 1;
-    if (!this.isPossiblyWritten) this.endInsert();
-    if (result.findings !== 'unreachable') this.#replies += 1;
-    this.#cause = result.error;
-    for (const [at, plant] of this.#plants.entries()) this.#learn(plant, found[at] ?? 'unknown');
-  }
-
-  /** Takes in why an attempt has ended before it was sent. */
-  countUnsent({ findings, error }: InsertResult): void {
-    this.#cause = error ?? this.#cause;
-    const found = typeof findings === 'string' ? findings : 'unknown';
-    for (const plant of this.#plants) this.#learn(plant, found);
-  }
-
-  /** Settles the plants that have no outcome: as unknown if they may be written, otherwise as unavailable. */
-  giveUp(why?: string): void {
-    for (const plant of this.#plants) plant.giveUp(this.#cause, why);
+  /** Gives up the plants that no insert can have written. */
+  giveUpQueued(why: string): void {
+    for (const it of this.#plants) if (it.state === 'queued') it.giveUp(it.cause, why);
   }
 
   /** Ends the insert. A further attempt gets a new one. */
   endInsert(): void {
     this.#insert?.end?.();
     this.#insert = undefined;
+    this.#attempts = 0;
+  }
+
+  async #send(): Promise<InsertResult> {
+    const { availability, clock, database, tracer } = this.#options;
+    const { addError } = availability;
+    if (addError) return { findings: 'unusable', error: addError };
+    // The first check may find that a setting would make the database lose plants.
+    if (!availability.wasReached) await availability.ready();
+    const calls = this.#pending.map(({ call }) => call);
+    const leftMs = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now();
+    if (leftMs <= 0) return { findings: 'not now' };
+    this.#insert ??= database.newInsert();
+    const insert = this.#insert;
+    const lost = new AbortController();
+    this.#lost = lost;
+    const workMs =
+      insert.isRepeatable && !availability.readyError ? WORK_MS * (this.#attempts + 1) : leftMs;
+    const request = this.#newRequest(Math.min(leftMs, workMs));
+    const send = () => insert.send(request, lost.signal);
+    if (!tracer) return send();
+    const callers = calls.map(({ caller }) => caller);
+    return tracer.run('insert plants', callers, send);
+  }
+
+  #newRequest(timeLimitMs: number): InsertRequest {
+    let sent: readonly NewPlant[] | undefined;
+    return { timeLimitMs, take: () => (sent ??= this.#take()) };
+  }
+
+  /** Returns the plants that an attempt sends now: none if no caller waits. */
+  #take(): readonly NewPlant[] {
+    if (this.isOver) return [];
+    if (this.#attempts === 0) this.#plants = this.#pending;
+    this.#attempts += 1;
+    this.#sentAt = this.#options.clock.now();
+    for (const it of this.#plants) it.become('sent');
+    return this.#plants.map(({ plant }) => plant);
+  }
+
+  /** Settles plants by what an attempt has found. */
+  #settle(result: InsertResult, isSent: boolean): void {
+    const found = this.#plants.map((_, at) => findingAt(result, at));
+    const isUnknown = isSent && found.some((it) => meaningOf(it).written === 'unknown');
+    // Whatever this attempt has found, an earlier one may still arrive.
+    const isFirst = this.#attempts === (isSent ? 1 : 0);
+    const isSentAgain = (isUnknown || !isFirst) && this.#insert?.isRepeatable;
+    for (const [at, plant] of this.#plants.entries()) {
+      const it = found[at] ?? 'unknown';
+      plant.cause = result.error ?? plant.cause;
+      const isUnwritten = isFirst && meaningOf(it).written !== 'unknown';
+      if (isUnwritten && !isSentAgain) plant.become('queued');
+      this.#learn(plant, it);
+      // No further attempt could tell what this insert has written.
+      if (!isSentAgain && plant.state === 'sent') plant.giveUp();
+    }
+    if (!isSentAgain) this.endInsert();
   }
 
   #learn(plant: PendingPlant, found: PlantFinding): void {
-    const { database, observer } = this.#options;
     const { written, needsAdministrator } = meaningOf(found);
     if (written === 'yes') plant.settle();
     if (written === 'taken') {
       plant.settle(new PlantIdTakenError('a plant with this id was stored before'));
     }
-    // Another attempt may have written it, before the database had the rule that refuses it.
-    if (this.isPossiblyWritten) return;
+    // An earlier attempt may have written it, before the database had the rule that refuses it.
+    if (plant.state !== 'queued') return;
+    const { database, observer } = this.#options;
     if (typeof found === 'object') {
       const { code, reason } = found;
       observer({ type: 'plant refused', id: plant.plant.id, code, reason });
       plant.settle(new Error(`the database refuses a plant that the service accepts (${code})`));
     } else if (needsAdministrator) {
-      const error = this.#cause;
+      const error = plant.cause;
       const isExplained = error instanceof StoreUnavailableError;
       const { message, cause } = isExplained ? error : database.explain(error).cause;
       plant.giveUp(cause, message);
     }
+  }
+
+  get #pending(): readonly PendingPlant[] {
+    return this.#plants.filter(({ isSettled }) => !isSettled);
   }
 }

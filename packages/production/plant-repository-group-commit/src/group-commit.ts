@@ -1,12 +1,7 @@
 import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
-import { Attempt } from './attempt.js';
-import type { Availability } from './availability.js';
-import { Batch } from './batch.js';
-import { type Clock, NoResponseError } from './clock.js';
+import { Batch, type BatchOptions, PendingPlant, sizeOf } from './batch.js';
+import { NoResponseError } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
-import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { PlantDatabase } from './plant-database.js';
-import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
@@ -14,25 +9,19 @@ const SENT_AFTER_CLOSE_MS = 1_000;
 export const CLOSED = 'the store is closed';
 export const NO_TIME_LEFT = 'there is no time left';
 
-export interface GroupCommitOptions {
-  readonly database: PlantDatabase;
-  readonly availability: Pick<Availability, keyof Availability>;
-  readonly observer: StoreObserver;
-  readonly tracer?: BatchTracer | undefined;
-  readonly clock: Clock;
-}
+export type GroupCommitOptions = BatchOptions;
 
 /**
  * Stores many plants with one insert, and determines the outcome of each.
  *
  *     add ─> queue ─> batch ─> attempt ─> each plant is stored, taken or refused ─> settled
  *                      ^          │
- *                      └──────────┴─ some are not: the next attempt, after a pause or when the reply is late
+ *                      └── pause ─┴─ some are not: the next attempt
  *
- *     a plant at its deadline, from anywhere ─> unavailable, or unknown if its batch may be written
+ *     a plant at its deadline, from anywhere ─> unavailable, or unknown if an insert may have written it
  *
- * An {@link InsertQueue} groups plants into batches, and decides when each starts. A {@link Batch} knows what may be
- * written, and settles its plants. An {@link Attempt} sends it once.
+ * An {@link InsertQueue} groups plants into batches, and decides when each is sent. A {@link Batch} sends its plants, knows
+ * what may be written, and settles them.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -48,10 +37,16 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    const { database, clock } = options;
-    const store = (plants: readonly PendingPlant[], stepAside: () => void) =>
-      this.#store(new Batch(plants, options), stepAside);
-    this.#queue = new InsertQueue({ database, clock, store });
+    const { database, clock, availability } = options;
+    const start = (plants: readonly PendingPlant[]) => {
+      const batch = new Batch(plants, options);
+      void this.#store(batch);
+      return batch;
+    };
+    this.#queue = new InsertQueue({ database, clock, start });
+    availability.onSuccess((beganAt) => {
+      for (const it of this.#batches) it.loseReply(beganAt);
+    });
   }
 
   /** Like `PlantRepository.add`, but rejects with a plain `Error` when the database refuses the plant. */
@@ -104,29 +99,17 @@ export class GroupCommit {
     }
   }
 
-  /** The life of a batch: it is sent until each of its plants has an outcome. Resolves when none of its attempts is open. */
-  async #store(batch: Batch, stepAside: () => void): Promise<void> {
+  /** The life of a batch: it is sent until each of its plants has an outcome. */
+  async #store(batch: Batch): Promise<void> {
     this.#batches = [...this.#batches, batch];
-    let attempts: Attempt[] = [];
-    while (!batch.isOver) {
-      const attempt = new Attempt(batch, this.#options);
-      attempts.push(attempt);
-      await Promise.race([...endsOf(attempts), attempt.late]);
+    for (;;) {
+      await batch.attempt();
+      this.#queue.leave(batch);
+      if (!this.#isSending) batch.giveUpQueued(CLOSED);
       if (batch.isOver) break;
-      // It takes longer than one attempt: later batches no longer wait for it.
-      stepAside();
-      // A late reply permits a second attempt, if batches that stand aside do not need its connection.
-      const mayOverlap =
-        attempts.length === 1 && batch.isRepeatable && this.#queue.hasSpareConnections;
-      if (!mayOverlap) await Promise.race(endsOf(attempts));
-      if (attempts.some(({ hasEnded }) => hasEnded)) await this.#wait(batch.pauseMs);
-      attempts = attempts.filter(({ hasEnded }) => !hasEnded);
-      // Without a number or a mark, as on a standalone MongoDB, no further attempt could tell what this one has written.
-      if (!batch.isRepeatable) batch.giveUp();
-      if (!this.#isSending) giveUpUnwritten(batch);
+      await this.#wait(batch.pauseMs);
+      await this.#queue.again(batch);
     }
-    // Each holds a connection until then.
-    for (const ended of endsOf(attempts)) await ended;
     batch.endInsert();
     this.#batches = this.#batches.filter((it) => it !== batch);
   }
@@ -134,21 +117,17 @@ export class GroupCommit {
   #expire(plant: PendingPlant): void {
     const { readyError } = this.#options.availability;
     plant.giveUp(plant.cause ?? readyError ?? new NoResponseError());
+    // The places of batches without callers are free.
+    this.#queue.start();
   }
 
   #stopSending(): void {
     this.#isSending = false;
     for (const plant of this.#queue.empty()) plant.giveUp(undefined, CLOSED);
-    for (const batch of this.#batches) giveUpUnwritten(batch);
+    for (const batch of this.#batches) batch.giveUpQueued(CLOSED);
   }
 
   #wait(ms: number): Promise<void> {
     return new Promise((resolve) => this.#options.clock.after(ms, resolve));
   }
-}
-
-const endsOf = (attempts: readonly Attempt[]) => attempts.map(({ ended }) => ended);
-
-function giveUpUnwritten(batch: Batch): void {
-  if (!batch.isPossiblyWritten) batch.giveUp(CLOSED);
 }

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { Batch, PendingPlant } from './batch.js';
 import type { Clock } from './clock.js';
-import type { PendingPlant } from './pending-plant.js';
 import type { PlantDatabase } from './plant-database.js';
 
 /** The maximum number of bytes in one batch. A batch always holds at least one plant. */
@@ -22,25 +22,34 @@ const START_INTERVAL_MS = 100;
 
 interface InsertQueueOptions {
   readonly database: Pick<PlantDatabase, 'limits' | 'maxTogether'>;
-  /** Stores a batch. Calls `stepAside` if later batches should not wait for it. */
-  readonly store: (plants: readonly PendingPlant[], stepAside: () => void) => Promise<void>;
+  /** Makes a batch of plants, which is in flight from now on. */
+  readonly start: (plants: readonly PendingPlant[]) => Batch;
   readonly clock: Clock;
+}
+
+/** A batch that is to be sent again when it has a place. */
+interface WaitingBatch {
+  readonly batch: Batch;
+  readonly resume: () => void;
 }
 
 /**
  * Natural batching (group commit): plants that are queued while batches are in flight form the next batch. It starts
  * when nothing is in flight, when it has enough plants compared with those in flight, or when those take long.
+ *
+ * A batch *stands aside* when it is sent again, when a later one has had its reply first, or when its callers have gone:
+ * later ones no longer wait for it. As many may stand aside as are in flight. When these places are taken, a batch that is
+ * to be sent again waits for one, and the others stay in flight.
  */
 export class InsertQueue {
   readonly #options: InsertQueueOptions;
   /** A batch carries plants from many callers, so a tracing agent must not attribute it to the first caller's request. */
   readonly #context = new AsyncResource('InsertQueue');
-  /** Replaced when plants leave: V8 keeps what a long-lived set once held. */
+  /** These are replaced when something leaves them: V8 keeps what a long-lived set once held. */
   #plants: PendingPlant[] = [];
-  /** How many batches are in flight, not counting those that stand aside. */
-  #inFlight = 0;
-  #plantsInFlight = 0;
-  #aside = 0;
+  #inFlight: readonly Batch[] = [];
+  #aside: readonly Batch[] = [];
+  #waiting: readonly WaitingBatch[] = [];
   #startedAt = Number.NEGATIVE_INFINITY;
   /** How long the latest batch was in flight: a majority may lag by seconds. */
   #inFlightMs = 0;
@@ -51,11 +60,6 @@ export class InsertQueue {
 
   constructor(options: InsertQueueOptions) {
     this.#options = options;
-  }
-
-  /** Whether batches may use a second connection each: those that stand aside leave enough. */
-  get hasSpareConnections(): boolean {
-    return this.#aside <= this.#options.database.limits.maxAside / 2;
   }
 
   push(plant: PendingPlant): void {
@@ -72,6 +76,35 @@ export class InsertQueue {
     return plants;
   }
 
+  /** Frees the place of a batch. */
+  leave(batch: Batch): void {
+    const { clock } = this.#options;
+    if (this.#inFlight.includes(batch)) this.#inFlightMs = clock.now() - batch.startedAt;
+    this.#aside = this.#aside.filter((it) => it !== batch);
+    this.#inFlight = this.#inFlight.filter((it) => it !== batch);
+    const isOvertaken = ({ startedAt }: Batch) =>
+      startedAt < batch.startedAt && clock.now() - startedAt >= START_INTERVAL_MS;
+    for (const it of this.#inFlight.filter(isOvertaken)) this.#standAside(it);
+    this.start();
+  }
+
+  /** Resolves when a batch has a place to be sent again, or its callers have gone. */
+  again(batch: Batch): Promise<void> {
+    return new Promise((resume) => {
+      this.#waiting = [...this.#waiting, { batch, resume }];
+      this.start();
+    });
+  }
+
+  /** Starts the batches that are due. */
+  start(): void {
+    for (const it of this.#inFlight) if (it.isOver) this.#standAside(it);
+    for (const it of this.#waiting) if (it.batch.isOver || this.#hasPlaceAside) this.#resume(it);
+    this.#forgetSettled();
+    while (this.#isDue()) this.#startOne();
+    this.#startLater();
+  }
+
   /** The plants of one turn of the event loop share a batch. */
   #startSoon(): void {
     if (this.#isStarting) return;
@@ -82,7 +115,7 @@ export class InsertQueue {
     this.#isStarting = true;
     setImmediate(() => {
       this.#isStarting = false;
-      this.#start();
+      this.start();
     });
   }
 
@@ -92,7 +125,7 @@ export class InsertQueue {
     const delayMs = this.#startedAt + this.#startIntervalMs - this.#options.clock.now();
     this.#stopTimer = this.#options.clock.after(delayMs, () => {
       this.#endWait();
-      this.#start();
+      this.start();
     });
   }
 
@@ -101,22 +134,23 @@ export class InsertQueue {
     this.#stopTimer = undefined;
   }
 
-  #start(): void {
-    this.#forgetSettled();
-    while (this.#isDue()) void this.#context.runInAsyncScope(this.#run, this, this.#take());
-    this.#startLater();
-  }
-
   #isDue(): boolean {
     const waiting = this.#plants.length;
     if (waiting === 0 || !this.#hasPlace) return false;
     if (waiting >= this.#options.database.maxTogether) return true;
-    if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
+    if (this.#inFlight.length < EAGER) {
+      const plants = this.#inFlight.reduce((sum, { size }) => sum + size, 0);
+      if (waiting >= plants * MIN_SHARE) return true;
+    }
     return this.#options.clock.now() - this.#startedAt >= this.#startIntervalMs;
   }
 
   get #hasPlace(): boolean {
-    return this.#inFlight < this.#options.database.limits.maxInFlight;
+    return this.#inFlight.length < this.#options.database.limits.maxInFlight;
+  }
+
+  get #hasPlaceAside(): boolean {
+    return this.#aside.length < this.#options.database.limits.maxInFlight;
   }
 
   /** In a brief slowdown of the database, the number of batches in flight must not reach the maximum. */
@@ -125,27 +159,22 @@ export class InsertQueue {
     return Math.max(START_INTERVAL_MS, this.#inFlightMs / maxInFlight);
   }
 
-  async #run(plants: readonly PendingPlant[]): Promise<void> {
-    const startedAt = this.#options.clock.now();
-    this.#startedAt = startedAt;
-    this.#inFlight += 1;
-    this.#plantsInFlight += plants.length;
-    let isAside = false;
-    const leave = () => {
-      this.#inFlightMs = this.#options.clock.now() - startedAt;
-      this.#inFlight -= 1;
-      this.#plantsInFlight -= plants.length;
-    };
-    await this.#options.store(plants, () => {
-      if (isAside || this.#aside >= this.#options.database.limits.maxAside) return;
-      isAside = true;
-      this.#aside += 1;
-      leave();
-      this.#start();
-    });
-    if (isAside) this.#aside -= 1;
-    else leave();
-    this.#start();
+  #startOne(): void {
+    this.#startedAt = this.#options.clock.now();
+    const batch = this.#context.runInAsyncScope(this.#options.start, undefined, this.#take());
+    this.#inFlight = [...this.#inFlight, batch];
+  }
+
+  #standAside(batch: Batch): void {
+    if (!this.#hasPlaceAside) return;
+    this.#inFlight = this.#inFlight.filter((it) => it !== batch);
+    this.#aside = [...this.#aside, batch];
+  }
+
+  #resume(waiting: WaitingBatch): void {
+    this.#waiting = this.#waiting.filter((it) => it !== waiting);
+    this.#aside = [...this.#aside, waiting.batch];
+    waiting.resume();
   }
 
   #take(): readonly PendingPlant[] {

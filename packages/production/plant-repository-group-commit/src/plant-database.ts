@@ -9,7 +9,7 @@ export interface InsertRequest {
    * immediately before any part of the insert is sent: from then on, each plant may be written.
    */
   take(): readonly NewPlant[];
-  /** Milliseconds after which a server may end the insert. */
+  /** Milliseconds after which a server should end the insert, and report that: whatever it waits for must not pile up. */
   readonly timeLimitMs: number;
 }
 
@@ -35,7 +35,8 @@ export interface PlantInsert {
   readonly isRepeatable: boolean;
 
   /**
-   * Inserts each plant whose id is free, durably and independently of the others. Two calls may overlap.
+   * Inserts each plant whose id is free, durably and independently of the others. Called again only when it has settled, but
+   * what an earlier call has sent may still arrive.
    *
    * Resolves once a server has replied with a result or an error, even if it ended the insert: after `timeLimitMs`, because
    * a row was locked, or on an administrator's request. `stored` means that this insert has written the plant, now or in an
@@ -45,8 +46,8 @@ export interface PlantInsert {
    * Rejects when the attempt ends without a reply, because its connection has failed or `lost` has aborted. If `take` was
    * called, it is unknown whether each plant is written: the insert may arrive later.
    *
-   * @param lost Aborts when the connection is considered lost. Close the connection then; do not abandon an insert for any
-   *   other reason.
+   * @param lost Aborts when the reply is considered lost: the insert is sent again. Close the connection then, so that a
+   *   further one takes its place; do not abandon an insert for any other reason.
    */
   send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult>;
 
@@ -61,12 +62,13 @@ export interface Explanation {
   readonly cause: Error;
 }
 
-/** How many batches a database takes together. Each uses one connection, or two while its reply is late. */
+/** How many inserts a database takes at a time, each of which uses one connection. */
 export interface BatchLimits {
-  /** The maximum number of batches that later ones wait for. More than four are in flight only when inserts are slow. */
+  /**
+   * The maximum number of inserts that are sent for the first time, and also the maximum number of those that later inserts
+   * do not wait for: they are sent again, a later one has had its reply first, or their callers have gone.
+   */
   readonly maxInFlight: number;
-  /** The maximum number of further batches, which stand aside: they are sent again, or their reply is late. */
-  readonly maxAside: number;
 }
 
 /**
@@ -99,8 +101,8 @@ export interface PlantDatabase {
   /**
    * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing.
    *
-   * A check must wait for what inserts wait for: an insert without a reply is sent again once two checks have succeeded,
-   * and counts as lost after ten seconds of successful checks.
+   * A check must wait for what inserts wait for: when it succeeds, the reply to an insert that was sent 2.75 seconds before it
+   * began is considered lost.
    *
    * @param signal As for {@link page}.
    */

@@ -24,9 +24,8 @@ describe('The availability of a database', () => {
   let availability: Availability;
   let events: StoreEvent[];
   let checks: number[];
-  /** When the connections of what was sent at first counted as lost. */
-  let lostAt: number | undefined;
-  let sent: AbortSignal;
+  /** When each check began that has succeeded. */
+  let succeeded: number[];
   /** How a check ends. */
   let check: (signal: AbortSignal) => Promise<void>;
 
@@ -35,7 +34,7 @@ describe('The availability of a database', () => {
     closing = new AbortController();
     events = [];
     checks = [];
-    lostAt = undefined;
+    succeeded = [];
     check = async () => undefined;
   });
 
@@ -50,18 +49,7 @@ describe('The availability of a database', () => {
     });
     const observer = (event: StoreEvent) => events.push(event);
     availability = new Availability({ database, observer, closing: closing.signal, clock: time });
-    sent = send();
-    sent.addEventListener('abort', () => (lostAt = time.now()));
-  }
-
-  /** Returns the signal of something that is sent now and never gets a reply. */
-  function send(): AbortSignal {
-    let signal = AbortSignal.abort();
-    void availability.send((lost) => {
-      signal = lost;
-      return new Promise(() => undefined);
-    });
-    return signal;
+    availability.onSuccess((beganAt) => succeeded.push(beganAt));
   }
 
   const fail = (error: Error) => (check = () => Promise.reject(error));
@@ -79,32 +67,14 @@ describe('The availability of a database', () => {
     await time.runOut(HOUR);
   }
 
-  it('counts a reply as lost only after ten seconds of successful checks', async () => {
+  it('tells when each check began that has succeeded', async () => {
+    check = () => time.wait(400);
     open();
-    time.after(500, () => fail(lost));
-    time.after(90_500, () => (check = async () => undefined));
-    let later: AbortSignal | undefined;
-    time.after(95_000, () => (later = send()));
-    time.after(105_000, () => expect(later?.aborted).to.equal(false));
-    await runUntil(110_000);
-    expect(lostAt).to.equal(100_000);
-    expect(sent.reason).to.have.property('message', 'the server does not respond');
+    time.after(1_500, () => fail(lost));
+    time.after(3_500, () => (check = async () => undefined));
+    await runUntil(5_000);
+    expect(succeeded).to.deep.equal([0, 1_400, 3_800, 4_800]);
   });
-
-  for (const [checks, checkMs, askedMs] of [
-    ['slow checks', 1_400, undefined],
-    ['frequent calls of `ready`', 0, 100],
-  ] as const) {
-    it(`counts a reply as lost after ten seconds of checks, not after a number of them: ${checks}`, async () => {
-      check = () => (checkMs > 0 ? time.wait(checkMs) : Promise.resolve());
-      open();
-      for (let at = 1; askedMs && at < 13_000; at += askedMs) {
-        time.after(at, () => void availability.ready());
-      }
-      await runUntil(30_000);
-      expect(lostAt).to.be.within(10_000, 13_400);
-    });
-  }
 
   it('is checked every second, and reported only when it changes', async () => {
     open();

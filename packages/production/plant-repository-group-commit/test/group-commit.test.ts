@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import type { BatchTracer, StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
+import { sizeOf } from '../src/batch.js';
+import { NoResponseError } from '../src/clock.js';
 import type { GroupCommitOptions } from '../src/group-commit.js';
-import { sizeOf } from '../src/pending-plant.js';
 import {
   AVAILABLE,
   databaseWith,
@@ -182,7 +183,7 @@ describe('A time limit', () => {
 describe('A group commit', () => {
   it('leaves no timer behind when it is closed, even after slow inserts', async () => {
     const { fake, clock, plants, add, settled } = open({
-      limits: { maxInFlight: 2, maxAside: 1 },
+      limits: { maxInFlight: 2 },
     });
     clock.after(900, () => fake.inserts[0]?.reply());
     await settled(add(1n));
@@ -203,7 +204,7 @@ describe('A group commit', () => {
   });
 
   it('gives up unsent plants one second after it begins to close, and waits for the others', async () => {
-    const limits = { maxInFlight: 1, maxAside: 0 };
+    const limits = { maxInFlight: 1 };
     const { fake, clock, plants, add, settled } = open({ limits });
     const sent = add(1n).then(() => clock.now());
     await fake.insert(0);
@@ -234,7 +235,7 @@ describe('A group commit', () => {
       for (const insert of fake.inserts) insert.reply('not now');
     });
     await settled(plants.close());
-    expect(await refused).to.equal(1_550);
+    expect(await refused).to.equal(1_500);
   });
 
   it("inserts outside its callers' asynchronous contexts, and restores each of them", async () => {
@@ -345,87 +346,67 @@ describe('A plant that is added', () => {
 });
 
 describe('A batch', () => {
-  /** Opens with a watch that the test decides. */
-  function openWatched(given: Methods = {}) {
-    const late: (() => void)[] = [];
+  /** Opens with checks whose success the test decides, with the time when each began. */
+  function openChecked(given: Partial<GroupCommitOptions> & Methods = {}) {
+    let succeed: (beganAt: number) => void = () => undefined;
     const availability = {
       ...AVAILABLE,
-      send<T>(call: (lost: AbortSignal) => Promise<T>) {
-        const isLate = unsettled<void>();
-        late.push(isLate.resolve);
-        return { reply: call(new AbortController().signal), late: isLate.promise };
+      onSuccess: (act: typeof succeed) => {
+        succeed = act;
       },
+      ...given.availability,
     };
-    return { ...open({ availability, ...given }), late };
+    const opened = open({ ...given, availability });
+    return { ...opened, checked: (beganAt = opened.clock.now()) => succeed(beganAt) };
   }
 
-  it('is sent a second time if its reply is late, and the first reply counts', async () => {
-    const { fake, late, add, settled } = openWatched();
-    const adding = add(1n);
-    await fake.insert(0);
-    late[0]?.();
-    const again = await fake.insert(1);
-    late[1]?.();
-    await nextTurn();
-    expect(fake.inserts).to.have.length(2);
-    fake.inserts[0]?.reply();
-    again.reply('not now');
-    await settled(adding);
+  it('is sent again when a check succeeds that began 2.75 s after it was sent, and later 5.5 s', async () => {
+    const { fake, clock, add, settled, checked } = openChecked();
+    const sentAt: number[] = [];
+    fake.onInsert = ({ reply }) => {
+      sentAt.push(clock.now());
+      if (sentAt.length === 3) reply();
+    };
+    for (let at = 100; at < 10_000; at += 100) clock.after(at, checked);
+    await settled(add(1n, 15_000));
+    expect(sentAt).to.deep.equal([0, 2_850, 8_450]);
   });
 
-  it('with a late reply does not delay other batches', async () => {
-    const limits = { maxInFlight: 1, maxAside: 1 };
-    const { fake, late, add, settled } = openWatched({ limits });
-    const first = add(1n);
-    await fake.insert(0);
-    const second = add(2n);
-    late[0]?.();
-    expect((await fake.insert(1)).ids).to.deep.equal([2n]);
-    for (const insert of fake.inserts) insert.reply();
-    await settled(first, second);
+  it('is waited for while no check succeeds that began after it was sent', async () => {
+    const { fake, clock, add, settled, checked } = openChecked();
+    clock.after(9_000, () => checked(2_700));
+    clock.after(9_001, () => fake.inserts[0]?.reply());
+    await settled(add(1n, 15_000));
+    expect(fake.inserts).to.have.length(1);
   });
 
-  it('keeps its place while one of its attempts is open', async () => {
-    const limits = { maxInFlight: 1, maxAside: 2 };
-    const { fake, late, add, settled } = openWatched({ limits });
-    const adding = [add(1n)];
-    await fake.insert(0);
-    late[0]?.();
-    (await fake.insert(1)).reply();
-    await adding[0];
-    for (const [id, at] of [
-      [2n, 2],
-      [3n, 3],
-    ] as const) {
-      adding.push(add(id));
-      await fake.insert(at);
-      late[at]?.();
-    }
-    adding.push(add(4n));
-    await nextTurn();
-    expect(fake.inserts).to.have.length(4);
-    fake.onInsert = ({ reply }) => reply();
-    for (const insert of fake.inserts) insert.reply();
-    await settled(...adding);
+  it('asks the server to end it after 2.25 s, then 4.5 s, but only while checks succeed', async () => {
+    const limits = async (readyError?: StoreUnavailableError) => {
+      const availability = { ...AVAILABLE, readyError };
+      const { fake, add, settled } = open({ availability });
+      fake.onInsert = ({ reply }, number) => reply(number === 2 ? 'stored' : 'unknown');
+      await settled(add(1n, 60_000));
+      return fake.inserts.map(({ timeLimitMs }) => timeLimitMs);
+    };
+    expect(await limits()).to.deep.equal([2_250, 4_500, 6_750]);
+    const slow = new StoreUnavailableError('it is slow');
+    expect(await limits(slow)).to.deep.equal([60_000, 59_950, 59_850]);
   });
 
   it('is not sent for callers who have gone', async () => {
     const connected = unsettled<void>();
     const sizes: number[] = [];
-    const { late, add, settled } = openWatched({
+    const { add, settled } = open({
       async send(batch) {
-        if (sizes.length === 1) await connected.promise;
+        await connected.promise;
         sizes.push(batch.take().length);
-        return new Promise(() => undefined);
+        return { findings: [] };
       },
     });
-    const expired = rejects(add(1n, SHORT_LIMIT_MS), OutcomeUnknownError);
-    await nextTurn();
-    late[0]?.();
-    await settled(expired);
+    await settled(rejects(add(1n, SHORT_LIMIT_MS), StoreUnavailableError));
     connected.resolve();
     await nextTurn();
-    expect(sizes).to.deep.equal([1, 0]);
+    expect(sizes).to.deep.equal([0]);
   });
 
   it('is sent as a new insert without expired plants once it is known not to be written', async () => {
@@ -483,15 +464,19 @@ describe('A batch', () => {
     );
   });
 
-  it('that cannot be repeated waits for a late reply', async () => {
-    const { fake, late, add, settled } = openWatched({ isRepeatable: false });
-    const adding = add(1n);
-    const insert = await fake.insert(0);
-    late[0]?.();
-    await nextTurn();
-    insert.reply();
-    await settled(adding);
-    expect(fake.inserts).to.have.length(1);
+  it('that cannot be repeated is waited for until its callers have gone', async () => {
+    const { fake, clock, add, settled, checked } = openChecked({ isRepeatable: false });
+    for (const at of [5_000, 10_000]) clock.after(at, checked);
+    await settled(rejects(add(1n, 9_000), OutcomeUnknownError));
+    expect(fake.inserts.map(({ timeLimitMs }) => timeLimitMs)).to.deep.equal([9_000]);
+    await rejects(fake.inserts[0]?.result ?? expect.fail(), NoResponseError);
+  });
+
+  it('that cannot be repeated inserts the plants again that it has not written', async () => {
+    const { fake, add, settled } = open({ isRepeatable: false });
+    fake.onInsert = ({ reply }, number) => reply(number === 0 ? ['unknown', 'not now'] : 'stored');
+    await settled(rejects(add(1n), OutcomeUnknownError), add(2n));
+    expect(fake.inserts.map(({ ids }) => ids)).to.deep.equal([[1n, 2n], [2n]]);
   });
 
   it('that cannot be repeated is sent once, and is unknown as soon as its reply is lost', async () => {

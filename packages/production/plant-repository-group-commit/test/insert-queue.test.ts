@@ -1,71 +1,89 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Batch, PendingPlant } from '../src/batch.js';
 import { InsertQueue } from '../src/insert-queue.js';
-import { PendingPlant } from '../src/pending-plant.js';
-import type { BatchLimits } from '../src/plant-database.js';
-import { plant } from './support/database-with.js';
+import { AVAILABLE, databaseWith, plant } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 function pending(id: bigint): PendingPlant {
-  return new PendingPlant(plant(id), {
-    size: 100,
-    deadline: 1_000,
-    caller: undefined,
-    settled() {},
-  });
+  const call = { size: 100, deadline: 1_000, caller: undefined, settled() {} };
+  return new PendingPlant(plant(id), call);
 }
 
 describe('An insert queue', () => {
   let queue: InsertQueue;
-  /** The batches that were started, and how each steps aside and ends. */
-  let started: {
-    readonly plants: readonly PendingPlant[];
-    readonly stepAside: () => void;
-    readonly end: () => void;
-  }[];
+  let clock: VirtualTime;
+  let added: PendingPlant[];
+  let started: Batch[];
 
-  function open(limits: BatchLimits): void {
+  beforeEach(() => {
+    clock = new VirtualTime();
+    added = [];
     started = [];
-    queue = new InsertQueue({
-      database: { limits, maxTogether: 1_000 },
-      store: (plants, stepAside) => new Promise((end) => started.push({ plants, stepAside, end })),
-      clock: new VirtualTime(),
-    });
+    const database = databaseWith({ limits: { maxInFlight: 1 } });
+    const options = { database, availability: AVAILABLE, observer() {}, clock };
+    const start = (plants: readonly PendingPlant[]) => {
+      const batch = new Batch(plants, options);
+      started.push(batch);
+      return batch;
+    };
+    queue = new InsertQueue({ database, clock, start });
+  });
+
+  /** Adds a plant. Resolves with how many batches have been started by then. */
+  async function add(): Promise<number> {
+    const it = pending(BigInt(added.length));
+    added.push(it);
+    queue.push(it);
+    await nextTurn();
+    return started.length;
   }
 
   it('forgets a plant that has expired while the maximum number of inserts is in flight', async () => {
-    open({ maxInFlight: 1, maxAside: 0 });
-    const [sent, expired, waiting] = [pending(1n), pending(2n), pending(3n)] as const;
-    queue.push(sent);
-    await nextTurn();
-    queue.push(expired);
-    queue.push(waiting);
-    expired.giveUp('its time has passed');
-    started[0]?.end();
-    await nextTurn();
-    expect(started.map(({ plants }) => plants)).to.deep.equal([[sent], [waiting]]);
+    for (const expected of [1, 1, 1]) expect(await add()).to.equal(expected);
+    added[1]?.giveUp('its time has passed');
+    queue.leave(started[0] ?? expect.fail());
+    expect(started.map(({ size }) => size)).to.deep.equal([1, 1]);
   });
 
-  it('lets a limited number of batches stand aside, until they end', async () => {
-    open({ maxInFlight: 1, maxAside: 2 });
-    const expectStarted = async (count: number) => {
-      await nextTurn();
-      expect(started).to.have.length(count);
-      queue.push(pending(BigInt(count)));
+  it('lets as many batches stand aside as may be in flight', async () => {
+    await add();
+    added[0]?.giveUp('its time has passed');
+    expect(await add()).to.equal(1);
+    queue.start();
+    expect(started).to.have.length(2);
+    added[1]?.giveUp('its time has passed');
+    await add();
+    queue.start();
+    expect(started).to.have.length(2);
+    queue.leave(started[0] ?? expect.fail());
+    expect(started).to.have.length(3);
+  });
+
+  it('sends a batch again when there is a place, and at once when its callers have gone', async () => {
+    await add();
+    const [first] = started;
+    const sent: string[] = [];
+    const again = (name: string, batch: Batch | undefined) => {
+      queue.leave(batch ?? expect.fail());
+      void queue.again(batch ?? expect.fail()).then(() => sent.push(name));
     };
-    await expectStarted(0);
-    await expectStarted(1);
-    started[0]?.stepAside();
-    started[0]?.stepAside();
-    await expectStarted(2);
-    await expectStarted(2);
-    started[1]?.stepAside();
-    await expectStarted(3);
-    started[2]?.stepAside();
-    await expectStarted(3);
-    started[0]?.end();
+    again('first', first);
+    await add();
+    again('second', started[1]);
+    await add();
+    again('third', started[2]);
     await nextTurn();
-    started[2]?.stepAside();
-    await expectStarted(4);
+    expect(sent).to.deep.equal(['first']);
+    added[2]?.giveUp('its time has passed');
+    queue.start();
+    await nextTurn();
+    expect(sent).to.deep.equal(['first', 'third']);
+    queue.leave(first ?? expect.fail());
+    await nextTurn();
+    expect(sent).to.deep.equal(['first', 'third']);
+    queue.leave(started[2] ?? expect.fail());
+    await nextTurn();
+    expect(sent).to.deep.equal(['first', 'third', 'second']);
   });
 });

@@ -14,8 +14,11 @@ import { CollectionCheck, type CollectionOptions } from './collection-check.js';
 import { readPage } from './mongo-page.js';
 import { NumberedInsert } from './numbered-insert.js';
 
-/** Enough for the inserts of both limits, their second attempts, two pages and two checks. */
-const MAX_POOL_SIZE = 104;
+/** Through a router, a lost shard takes two seconds of each insert for it: ten a second leave a third of these to the others. */
+const MAX_IN_FLIGHT = 30;
+
+/** Enough for as many inserts again that later ones do not wait for, two pages and two checks. */
+const MAX_POOL_SIZE = 2 * MAX_IN_FLIGHT + 4;
 
 const STANDALONE =
   'the server is a standalone: the plants have only one copy, and the outcome of a create is unknown when its reply is lost. Use a replica set';
@@ -30,7 +33,7 @@ const MAX_TOGETHER = 1_000;
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantDatabase implements PlantDatabase {
   readonly place: string;
-  readonly limits = { maxInFlight: 20, maxAside: 60 };
+  readonly limits = { maxInFlight: MAX_IN_FLIGHT };
   /** The largest document that MongoDB accepts. */
   readonly maxPlantBytes = 2 ** 24;
   readonly #connection: MongoConnection;

@@ -38,7 +38,8 @@ export class NumberedInsert implements PlantInsert {
 
   /** A check ends every session when the service must log in again. */
   get isRepeatable(): boolean {
-    return this.#session !== undefined && !this.#session.hasEnded;
+    if (this.#session) return !this.#session.hasEnded;
+    return !this.#isSent && this.#collection.knowsNumbers();
   }
 
   async send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {

@@ -35,16 +35,27 @@ export class ConnectionPool {
 
   /**
    * Runs statements with one connection. Rejects with a `PostgresqlStoreError` when the server reports an error; with the
-   * reason of `signal` when it aborts. The server is then left to end the statement, which keeps its connection until
-   * it does: giving up and sending again would take a backend each time.
+   * reason of `signal` when it aborts.
+   *
+   * @param atAbort Whether the connection is closed, because the reply is lost. Otherwise, the server is left to end the
+   *   statement, which keeps its connection until it does: giving up and sending again would take a backend each time.
    */
-  run<T>(work: (client: PlantClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+  run<T>(
+    work: (client: PlantClient) => Promise<T>,
+    signal: AbortSignal,
+    atAbort: 'leave' | 'close' = 'leave',
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason);
+      let used: PlantClient | undefined;
+      const stop = () => {
+        reject(signal.reason);
+        if (atAbort === 'close') used?.close();
+      };
       // A single listener, because each costs CPU time in every insert.
       signal.addEventListener('abort', stop);
       const begin = (client: PlantClient) => {
         signal.throwIfAborted();
+        used = client;
         return work(client);
       };
       const end = () => signal.removeEventListener('abort', stop);

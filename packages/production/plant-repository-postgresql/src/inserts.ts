@@ -50,15 +50,10 @@ export class Inserts {
   }
 
   async #send(take: () => readonly MarkedPlant[], lost: AbortSignal): Promise<InsertResult> {
-    let isSent = false;
-    const insert = (client: PlantClient) => {
-      isSent = true;
-      return this.#insert(client, take());
-    };
+    const insert = (client: PlantClient) => this.#insert(client, take());
     try {
-      return await this.#connections.inserts.run(insert, lost);
+      return await this.#connections.inserts.run(insert, lost, 'close');
     } catch (error) {
-      if (isSent && lost.aborted) void this.#connections.reset();
       if (error instanceof PostgresqlStoreError) return resultOf(error);
       throw error;
     }

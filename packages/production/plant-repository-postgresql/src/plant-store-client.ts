@@ -58,6 +58,11 @@ export class PlantStoreClient extends Client {
     });
   }
 
+  /** Closes the connection without a word to the server, which may not respond. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
   /** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
   override connect(): Promise<Client>;
   override connect(connected: (error: Error | null) => void): void;

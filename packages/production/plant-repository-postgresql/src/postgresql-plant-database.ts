@@ -25,7 +25,7 @@ const MAX_PAGE = 1_000;
 export class PostgresqlPlantDatabase implements PlantDatabase {
   readonly place: string;
   readonly maxTogether = 1_000;
-  readonly limits = { maxInFlight: 6, maxAside: 4 };
+  readonly limits = { maxInFlight: 5 };
   readonly #connections: Connections;
   readonly #table: ExaminedTable;
   readonly #warnings: Warnings;
@@ -36,10 +36,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   constructor(connectionString: string, observe: StoreObserver = () => undefined) {
     const { host, port, user } = new Client(connectionString);
     this.place = `the database at ${host}:${port}`;
-    this.#connections = new Connections(
-      connectionString,
-      this.limits.maxInFlight + this.limits.maxAside,
-    );
+    // As many inserts again may be under way that later ones do not wait for.
+    this.#connections = new Connections(connectionString, 2 * this.limits.maxInFlight);
     this.#warnings = new Warnings(observe);
     this.#table = new ExaminedTable(this.#warnings, user);
     this.#inserts = new Inserts(this.#connections, this.#table);

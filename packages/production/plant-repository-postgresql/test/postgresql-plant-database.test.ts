@@ -225,25 +225,19 @@ describeOnPostgresql('a statement of the store', () => {
     await until(areReplaced, () => 'connections from before are left');
   });
 
-  const GIVEN_UP = {
-    'an insert': (giveUp: AbortSignal) => insert(batch({}), giveUp),
-  };
-
-  for (const [what, call] of Object.entries(GIVEN_UP)) {
-    it(`replaces all connections when ${what} is given up without a reply`, async () => {
-      await create(CREATE_TABLE);
-      await Promise.all([database.check(signal), database.page({ limit: 1 }, signal)]);
-      await insert(batch({ id: 1n }), signal);
-      network.loseResponses('silence');
-      const giveUp = new AbortController();
-      const sent = network.requestPassed();
-      const calling = call(giveUp.signal);
-      await sent;
-      giveUp.abort(new Error('given up'));
-      await rejects(calling, { message: 'given up' });
-      const areClosed = async () => network.connections === 0;
-      await until(areClosed, () => `${network.connections} connections are left`);
-      expect((await insert(batch({ id: 2n }), signal)).findings).to.equal('stored');
-    });
-  }
+  it('closes the connection of an insert whose reply is lost, and only that', async () => {
+    await create(CREATE_TABLE);
+    await database.check(signal);
+    const before = network.connections;
+    const lost = new AbortController();
+    network.loseResponses('silence');
+    const sent = network.requestPassed();
+    const inserting = insert(batch({ id: 1n }), lost.signal);
+    await sent;
+    lost.abort(new Error('lost'));
+    await rejects(inserting, { message: 'lost' });
+    const isClosed = async () => network.connections === before;
+    await until(isClosed, () => `${network.connections} connections are left`);
+    expect((await insert(batch({ id: 2n }), signal)).findings).to.equal('stored');
+  });
 });

@@ -13,9 +13,7 @@ import type {
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { maxInFlight: 20, maxAside: 60 };
-
-const never = new Promise<never>(() => undefined);
+export const LIMITS = { maxInFlight: 30 };
 
 /** Plants are sent immediately. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
@@ -23,7 +21,7 @@ export const AVAILABLE: GroupCommitOptions['availability'] = {
   readyError: undefined,
   wasReached: true,
   ready: async () => undefined,
-  send: (call) => ({ reply: call(new AbortController().signal), late: never }),
+  onSuccess: () => undefined,
 };
 
 /** What {@link databaseWith} is given: methods of the database, and of each insert. */
@@ -79,9 +77,10 @@ export const plant = (id: bigint, name = `plant ${id}`) => newPlant({ id, name }
 export type FakeInsert = ReturnType<typeof fakeInsert>;
 
 /** An insert whose end the test decides. */
-function fakeInsert(batch: InsertRequest) {
+function fakeInsert(batch: InsertRequest, lost: AbortSignal) {
   const plants = batch.take();
   const { promise: result, resolve, reject } = unsettled<InsertResult>();
+  lost.addEventListener('abort', () => reject(lost.reason));
   return {
     plants,
     ids: plants.map(({ id }): bigint => id),
@@ -112,8 +111,8 @@ export class FakePlantDatabase {
   readonly #events = new EventEmitter();
 
   readonly methods: Methods = {
-    send: (batch) => {
-      const insert = fakeInsert(batch);
+    send: (batch, lost) => {
+      const insert = fakeInsert(batch, lost);
       const number = this.inserts.push(insert) - 1;
       this.#events.emit('insert');
       this.onInsert(insert, number);

@@ -16,63 +16,67 @@ export interface Call {
   readonly insert: string;
   /** Whether the server recognises what this insert has written before. */
   readonly isRepeatable: boolean;
+  /** Whether each plant has a transaction of its own. */
+  readonly isInParts: boolean;
   readonly server: ExploredServer;
-  /** The signal that was passed. */
-  readonly lost: AbortSignal;
-  /** What should have been passed. */
-  readonly watch: Watch;
-  /** Whether it has a connection. */
-  readonly isConnected: () => boolean;
+  readonly request: InsertRequest;
+  readonly now: () => number;
 }
-
-/** What an instance is told about an attempt without a reply. */
-export interface Watch {
-  readonly connection: AbortController;
-  readonly late: ReturnType<typeof unsettled<void>>;
-}
-
-export const newWatch = (): Watch => ({ connection: new AbortController(), late: unsettled() });
 
 /**
  * An attempt to send an insert: it is sent, it arrives, a majority has what it has written, and the instance gets the reply.
- * Between any two steps it can be held, and its connection can be lost.
+ * Between any two steps it can be held, as by a locked row, until the server ends it; and its connection can be lost, or its
+ * reply.
  */
 export class ExploredAttempt {
   readonly reply = unsettled<InsertResult>();
   readonly call: Call;
   /** Whether the instance waits for it. */
   isOpen = true;
-  /** Whether it makes no progress by itself. */
-  readonly hold: ReturnType<typeof condition>;
-  readonly #batch: InsertRequest;
+  sentAt = Number.POSITIVE_INFINITY;
+  /** Whether its connection was dropped silently: no reply arrives. */
+  isSilent = false;
+  /** When its latest step began. */
+  #since: number;
+  readonly #hold: ReturnType<typeof condition>;
   #step: 'waits' | 'is sent' | 'has arrived' = 'waits';
-  #isLate = false;
   #plants: readonly NewPlant[] = [];
-  /** What the server has done with each plant, and what it knows of their ids. */
+  /** What the server has done with each plant so far, and what it knows of their ids. */
   #findings: readonly PlantFinding[] = [];
   #holders: readonly Logged[] = [];
   /** What the instance knows of each plant. */
   #known: readonly PlantFinding[] = [];
 
-  constructor(call: Call, batch: InsertRequest) {
+  constructor(call: Call) {
     this.call = call;
-    this.#batch = batch;
-    this.hold = condition(`${call.name} is held`, `${call.name} goes on`);
-    call.lost.addEventListener('abort', () => this.#fail(call.lost.reason));
+    this.#since = call.now();
+    this.#hold = condition(`${call.name} is held`, `${call.name} goes on`);
   }
 
   /** Everything that decides what it can do next. */
   get state(): string {
     const holders = this.#holders.map((it) => `${it.name} ${this.call.server.has(it)}`);
     const findings = JSON.stringify(this.#findings);
-    return [this.#step, this.isOpen, this.hold.holds, this.#isLate, ...holders, findings].join();
+    const conditions = [this.isOpen, this.#hold.holds, this.isSilent];
+    return [this.#step, ...conditions, ...holders, findings].join();
   }
 
-  /** Whether a plant of this name was sent with it, and for all that the instance knows, the batch may be written. */
+  /** Whether its server or its network is the reason that it has no reply. */
+  get isImpaired(): boolean {
+    return this.isOpen && (this.isSilent || this.#hold.holds);
+  }
+
+  /** Whether a plant of this name was sent with it. */
+  hasSent(name: string): boolean {
+    return this.#step === 'waits' || this.#plants.some((it) => it.name === name);
+  }
+
+  /** Whether a plant of this name was sent with it, and for all that the instance knows, it may be written. */
   mayHaveWritten(name: string): boolean {
-    const isIncluded = this.#plants.some((it) => it.name === name);
-    const known = this.#plants.map((_, at) => this.#known[at] ?? 'unknown');
-    return isIncluded && known.some((it) => meaningOf(it).written === 'unknown');
+    const at = this.#plants.findIndex((it) => it.name === name);
+    const known = this.#plants.map((_, it) => this.#known[it] ?? 'unknown');
+    const judged = this.call.isRepeatable ? known : known.slice(at, at + 1);
+    return at >= 0 && judged.some((it) => meaningOf(it).written === 'unknown');
   }
 
   /** Whether the instance was told that a rule refuses the plant of this name. */
@@ -82,66 +86,79 @@ export class ExploredAttempt {
 
   /** What was sent arrives, although nobody waits for it. */
   arriveAtLast(): void {
-    if (this.#step === 'is sent') this.#arrive();
+    while (this.#step === 'is sent') this.#arrive();
   }
 
   usual(): Happening | undefined {
-    return this.hold.holds ? undefined : this.#progress();
+    return this.#hold.holds ? this.#ended() : this.#progress();
   }
 
   surprises(): Happening[] {
     return [
-      ...(this.#progress() ? [this.hold.change] : []),
+      ...(this.#progress() || this.#hold.holds ? [this.#hold.change] : []),
       ...(this.isOpen ? this.#faults() : []),
-      ...(this.isOpen && !this.#isLate ? [this.#lateness] : []),
     ];
+  }
+
+  /** Ends it without a reply: what was sent may still arrive. */
+  fail(error: unknown): void {
+    this.isOpen = false;
+    this.reply.reject(error);
   }
 
   #progress(): Happening | undefined {
     if (this.#step === 'is sent') return this.#event('arrives', () => this.#arrive());
     if (!this.isOpen) return undefined;
-    if (this.#step === 'waits') {
-      return this.call.isConnected() ? this.#seen('is sent', () => this.#send()) : undefined;
-    }
+    if (this.#step === 'waits') return this.#seen('is sent', () => this.#send());
+    if (this.isSilent) return undefined;
     const kept = this.#holders.map((it) => this.call.server.has(it));
     if (kept.includes(undefined)) return this.#loss;
     return kept.includes(false) ? undefined : this.#reply('replies', this.#findings);
   }
 
+  /** The server ends what takes longer than its time limit, and the driver the wait for a connection. */
+  #ended(): Happening | undefined {
+    const { now, request } = this.call;
+    const isDue = this.isOpen && !this.isSilent && now() >= this.#since + request.timeLimitMs;
+    if (!isDue) return undefined;
+    return this.#step === 'waits' ? this.#noServer : this.#unmet('is ended by the server');
+  }
+
   #faults(): Happening[] {
-    if (this.#step === 'is sent') return [this.#loss, ...this.#faultsOnArrival()];
-    if (this.#step !== 'waits') return [this.#loss, ...this.#unmet()];
-    const unusable = { findings: 'unusable', error: PROBLEM } as const;
-    return [
-      this.#seen('finds no server', () => this.#fail(PROBLEM)),
-      this.#seen('finds the database unusable', () => this.#end(unusable)),
-    ];
+    if (this.#step === 'waits') {
+      const unusable = { findings: 'unusable', error: PROBLEM } as const;
+      return [this.#noServer, this.#seen('finds the database unusable', () => this.#end(unusable))];
+    }
+    const silence = this.#event('is dropped silently', () => {
+      this.isSilent = true;
+    });
+    const losses = this.isSilent ? [] : [this.#loss, silence];
+    if (this.#step === 'is sent') return [...losses, ...this.#faultsOnArrival()];
+    return [...losses, ...(this.#holders.length > 0 ? [this.#unmet('finds no majority')] : [])];
   }
 
   #faultsOnArrival(): Happening[] {
+    const { server } = this.call;
     const names = this.#plants.map((it) => it.name);
-    const all = (finding: 'unusable' | 'not now') =>
-      this.#event(`is ${finding}`, () => this.#arrived(names.map(() => finding)));
+    const rest = (finding: 'unusable' | 'not now') =>
+      this.#event(`is ${finding}`, () => {
+        const others = names.slice(this.#findings.length).map(() => finding);
+        this.#arrived([...this.#findings, ...others]);
+      });
     const refused = names.map((name) =>
       this.#event(`arrives, ${name} is refused`, () => {
-        this.call.server.refused.add(name);
+        server.refused.add(name);
         this.#arrive();
       }),
     );
-    const alone = [...refused, all('unusable'), all('not now')];
-    const [, ...others] = names;
-    if (others.length === 0) return alone;
-    return [
-      ...alone,
-      this.#event('arrives in part', () => this.#arrive(others)),
-      this.#event('arrives, one is not now', () => this.#arrive(others, 'not now')),
-    ];
+    const parts = (['unknown', 'not now'] as const).map((why) =>
+      this.#event(`arrives, ${names[0]} is ${why}`, () => this.#arrive(names[0], why)),
+    );
+    return [...refused, rest('unusable'), rest('not now'), ...(names.length > 1 ? parts : [])];
   }
 
-  /** The server reports that no majority has it in time. */
-  #unmet(): Happening[] {
-    const findings = this.#plants.map(() => 'unknown' as const);
-    return this.#holders.length > 0 ? [this.#reply('replies without a majority', findings)] : [];
+  #unmet(what: string): Happening {
+    return this.#reply(what, Array(this.#plants.length).fill('unknown'));
   }
 
   #reply(what: string, findings: readonly PlantFinding[]): Happening {
@@ -152,40 +169,45 @@ export class ExploredAttempt {
   }
 
   #send(): void {
+    this.#plants = this.call.request.take();
+    if (this.#plants.length === 0) {
+      this.fail(PROBLEM);
+      return;
+    }
     this.#step = 'is sent';
-    this.#plants = this.#batch.take();
+    this.sentAt = this.call.now();
+    this.#since = this.sentAt;
   }
 
-  /** The server carries it out, except for plants that are missing. */
-  #arrive(missing: readonly string[] = [], why: 'unknown' | 'not now' = 'unknown'): void {
-    const { server, insert, isRepeatable } = this.call;
+  /** The server carries it out, or its next part, except for a plant with a problem. */
+  #arrive(except?: string, why: 'unknown' | 'not now' = 'unknown'): void {
+    const { server, insert, isRepeatable, isInParts } = this.call;
+    const done = this.#findings.length;
+    const part = isInParts ? this.#plants.slice(done, done + 1) : this.#plants;
     const holders: Logged[] = [];
-    const findings = this.#plants.map((plant): PlantFinding => {
-      if (missing.includes(plant.name)) return why;
+    const findings = part.map((plant): PlantFinding => {
+      if (plant.name === except) return why;
       const holder = server.find(plant.id);
       const isOwn = holder?.origin === insert && holder.name === plant.name && isRepeatable;
       if (!holder && server.refused.has(plant.name)) return REFUSAL;
       holders.push(holder ?? server.write(plant, insert));
       return !holder || isOwn ? 'stored' : 'taken';
     });
-    this.#arrived(findings, holders);
+    this.#arrived([...this.#findings, ...findings], [...this.#holders, ...holders]);
   }
 
-  #arrived(findings: readonly PlantFinding[], holders: readonly Logged[] = []): void {
-    this.#step = 'has arrived';
+  #arrived(findings: readonly PlantFinding[], holders: readonly Logged[] = this.#holders): void {
     this.#findings = findings;
     this.#holders = holders;
+    if (findings.length >= this.#plants.length) this.#step = 'has arrived';
   }
 
-  get #lateness(): Happening {
-    return this.#seen('is late', () => {
-      this.#isLate = true;
-      this.call.watch.late.resolve();
-    });
+  get #noServer(): Happening {
+    return this.#seen('finds no server', () => this.fail(PROBLEM));
   }
 
   get #loss(): Happening {
-    return this.#seen('loses its connection', () => this.call.watch.connection.abort(PROBLEM));
+    return this.#seen('loses its connection', () => this.fail(PROBLEM));
   }
 
   #event(what: string, act: () => void): Happening {
@@ -200,10 +222,5 @@ export class ExploredAttempt {
   #end(result: InsertResult): void {
     this.isOpen = false;
     this.reply.resolve(result);
-  }
-
-  #fail(error: unknown): void {
-    this.isOpen = false;
-    this.reply.reject(error);
   }
 }

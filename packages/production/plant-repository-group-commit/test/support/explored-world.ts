@@ -5,11 +5,11 @@ import {
   StoreUnavailableError,
 } from '@plant-store/domain';
 import { type Event, settled, type World } from '@plant-store/explorer';
-import type { GroupCommit } from '../../src/group-commit.js';
-import type { WatchedReply } from '../../src/lost-replies.js';
-import type { BatchLimits, InsertRequest } from '../../src/plant-database.js';
-import { AVAILABLE, databaseWith, groupCommitWith } from './database-with.js';
-import { ExploredAttempt, newWatch, type Watch } from './explored-attempt.js';
+import { Availability } from '../../src/availability.js';
+import { GroupCommit } from '../../src/group-commit.js';
+import type { InsertRequest } from '../../src/plant-database.js';
+import { databaseWith, found } from './database-with.js';
+import { ExploredAttempt } from './explored-attempt.js';
 import { condition, ExploredServer, type Happening } from './explored-server.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -28,24 +28,37 @@ export interface PlannedAdd {
 /** What happens in a world, apart from the surprises of its database. */
 export interface WorldPlan {
   readonly adds: readonly PlannedAdd[];
-  readonly limits?: BatchLimits;
+  readonly maxInFlight?: number;
   /** Whether the server recognises what an insert has written before. */
   readonly isRepeatable?: false;
-  /** Whether a second attempt waits for a connection while the first is open. */
-  readonly lacksConnections?: true;
+  /** Whether each plant has a transaction of its own. */
+  readonly isInParts?: true;
   /** Whether another program may write a plant with the id 1. */
   readonly hasOtherProgram?: true;
   /** Whether an administrator may revoke the access, and grant it again. */
   readonly revokes?: true;
+  /** Whether the first instance may be closed. */
+  readonly closes?: true;
+  /** Whether the process of the instances may be suspended. */
+  readonly suspends?: true;
 }
 
-const LIMITS = { maxInFlight: 2, maxAside: 2 };
+/** The classes under test, in which a bug may be planted. */
+export interface Tested {
+  readonly Availability: typeof Availability;
+  readonly GroupCommit: typeof GroupCommit;
+}
 
-/** How long an attempt waits for a connection. */
-const CONNECTED_MS = 120;
+const SUSPENDED_MS = 20_000;
 
-/** How soon after the last surprise every plant has an outcome, if its time limit permits it. */
+/** How soon a healthy server has stored every plant, unless a reply is lost silently. */
 const RECOVERY_MS = 250;
+/** How soon a reply that is lost silently is given up for the first time. */
+const SILENCE_MS = 4_000;
+/** How soon after `close` a plant that cannot be written is given up. */
+const CLOSE_MS = 1_000;
+/** How long a problem lasts at most if somebody waits without a time limit. */
+const PROBLEM_MS = 6_000;
 
 export type WorldOutcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'refused';
 
@@ -72,6 +85,7 @@ export class ExploredWorld implements World {
   /** What is not true. */
   violation: string | undefined;
   readonly #plan: WorldPlan;
+  readonly #tested: Tested;
   readonly #outcomes: Set<WorldOutcome>;
   readonly #time = new VirtualTime();
   readonly #server = new ExploredServer();
@@ -81,23 +95,36 @@ export class ExploredWorld implements World {
   /** What each instance has noticed. This and the state of the server determine what can happen. */
   readonly #seen = ['', ''];
   readonly #instances: readonly GroupCommit[];
+  readonly #closing = new AbortController();
   readonly #revocation = condition('access is revoked', 'access is granted');
   readonly #silence = condition('the server is silent', 'the server responds again');
-  /** Of the next attempt. */
-  #watch: Watch = newWatch();
+  /** The names of the plants of each insert. */
+  readonly #sent = new Map<string, string>();
+  #insertsNotEnded = 0;
   #surprisedAt = 0;
+  #impairedAt = 0;
+  #blockedAt = 0;
+  #closedAt = Number.POSITIVE_INFINITY;
+  #suspendedMs = 0;
 
-  private constructor(plan: WorldPlan, outcomes: Set<WorldOutcome>) {
+  private constructor(plan: WorldPlan, outcomes: Set<WorldOutcome>, tested: Tested) {
     this.#plan = plan;
+    this.#tested = tested;
     this.#outcomes = outcomes;
     this.#instances = [0, 1].map((instance) => this.#instance(instance));
     this.#late = plan.adds.filter(({ isLate }) => isLate);
-    for (const add of plan.adds) if (!add.isLate) this.#add(add);
   }
 
   /** @param outcomes Gets every outcome. */
-  static async open(plan: WorldPlan, outcomes: Set<WorldOutcome>): Promise<ExploredWorld> {
-    const world = new ExploredWorld(plan, outcomes);
+  static async open(
+    plan: WorldPlan,
+    outcomes = new Set<WorldOutcome>(),
+    tested: Tested = { Availability, GroupCommit },
+  ): Promise<ExploredWorld> {
+    const world = new ExploredWorld(plan, outcomes, tested);
+    // The first check succeeds.
+    await settled();
+    for (const add of plan.adds) if (!add.isLate) world.#add(add);
     await settled();
     return world;
   }
@@ -105,8 +132,8 @@ export class ExploredWorld implements World {
   /** A text that two worlds share when the same can happen in both. */
   get state(): string {
     const operations = this.#attempts.map(({ state }) => state);
-    const conditions = [this.#revocation.holds, this.#silence.holds];
-    const rest = [...conditions, this.#late.length, this.#time.now()];
+    const conditions = [this.#revocation.holds, this.#silence.holds, this.#suspendedMs];
+    const rest = [...conditions, this.#late.length, this.#time.now(), this.#closedAt];
     return [...this.#seen, ...operations, this.#server.state, ...rest].join('|');
   }
 
@@ -126,7 +153,12 @@ export class ExploredWorld implements World {
   }
 
   #usual(): Happening | undefined {
-    if (this.#adds.every(({ outcome }) => outcome)) return this.#joins()[0];
+    if (this.#pending.length === 0) return this.#joins()[0];
+    const isEndless = this.#pending.some(({ deadline }) => deadline === Number.POSITIVE_INFINITY);
+    const isOver = this.#time.now() - this.#surprisedAt > PROBLEM_MS;
+    const ended = [this.#silence, this.#revocation, this.#server.lag].find(({ holds }) => holds);
+    if (isEndless && isOver && ended) return { ...ended.change, seenBy: [0, 1] };
+    if (isEndless && isOver) this.#server.refused.clear();
     const parts = this.#silence.holds ? [] : [...this.#attempts, this.#server];
     for (const part of parts) {
       const event = part.usual();
@@ -136,31 +168,51 @@ export class ExploredWorld implements World {
   }
 
   #surprises(): Happening[] {
-    const { revokes, hasOtherProgram } = this.#plan;
+    const { revokes, hasOtherProgram, closes, suspends } = this.#plan;
     return [
       ...this.#attempts.flatMap((it) => it.surprises()),
       ...this.#server.surprises(),
       ...(hasOtherProgram ? this.#server.foreignWrite(1n) : []),
       ...(revokes ? [{ ...this.#revocation.change, seenBy: [0, 1] }] : []),
+      ...(closes && this.#closedAt === Number.POSITIVE_INFINITY ? [this.#close] : []),
+      ...(suspends && this.#suspendedMs === 0 ? [this.#suspension] : []),
       ...this.#joins(),
       this.#silence.change,
     ];
   }
 
-  /** What is still on its way arrives, and a majority gets it. */
+  /** What is still on its way arrives, a majority gets it, and nothing is left. */
   async end(): Promise<void> {
     for (const attempt of this.#attempts) attempt.arriveAtLast();
     this.#server.catchUp();
     for (const add of this.#adds) this.#expectTrueAtEnd(add);
     const stored = this.#adds.filter(({ outcome }) => outcome === 'stored').map(({ id }) => id);
     if (new Set(stored).size < stored.length) this.violation ??= 'one id was stored twice';
-    await Promise.all(this.#instances.map((instance) => instance.close()));
+    const open = Number.isFinite(this.#closedAt) ? this.#instances.slice(1) : this.#instances;
+    let closed = 0;
+    for (const instance of open) {
+      void instance.close().then(() => {
+        closed += 1;
+      });
+    }
+    await settled();
+    if (closed < open.length) this.violation ??= 'an instance does not close';
+    this.#closing.abort();
+    for (const attempt of this.#attempts) if (attempt.isOpen) attempt.fail(new Error('closed'));
+    await this.#time.runOut(60_000).catch(() => {
+      this.violation ??= 'a timer is left';
+    });
+    if (this.#insertsNotEnded > 0) this.violation ??= 'an insert was not ended';
   }
 
   async #happen({ name, act, seenBy }: Happening): Promise<void> {
     for (const instance of seenBy ?? []) this.#saw(instance, name);
+    const [isImpaired, isBlocked] = [this.#isImpaired, this.#isBlocked];
     act();
+    if (isImpaired) this.#impairedAt = this.#time.now();
+    if (isBlocked) this.#blockedAt = this.#time.now();
     if (seenBy) await settled();
+    this.#expectInTime();
   }
 
   #saw(instance: number, what: string): void {
@@ -177,53 +229,106 @@ export class ExploredWorld implements World {
     });
   }
 
-  #instance(instance: number): GroupCommit {
-    const { isRepeatable = true, lacksConnections, limits = LIMITS } = this.#plan;
-    let inserts = 0;
-    const newInsert = () => {
-      inserts += 1;
-      const insert = `${instance}.${inserts}`;
-      const send = (batch: InsertRequest, lost: AbortSignal) => {
-        const name = `attempt ${this.#attempts.length}`;
-        const from = { name, instance, insert, isRepeatable };
-        const end = this.#time.now() + CONNECTED_MS;
-        if (lacksConnections) this.#time.after(CONNECTED_MS, () => undefined);
-        const isConnected = () => !waits || this.#time.now() >= end;
-        const isSecond = this.#attempts.some((it) => it.call.insert === insert && it.isOpen);
-        const waits = lacksConnections && isSecond;
-        const call = { ...from, server: this.#server, lost, watch: this.#watch, isConnected };
-        const attempt = new ExploredAttempt(call, batch);
-        this.#attempts.push(attempt);
-        this.#expectFewOpen(instance, limits);
-        return attempt.reply.promise;
-      };
-      return { isRepeatable, send };
+  get #close(): Happening {
+    const act = () => {
+      this.#closedAt = this.#time.now();
+      void this.#instances[0]?.close().then(() => {
+        const open = this.#pending.find((it) => it.instance === 0);
+        if (open) this.#report(open, 'its instance has closed');
+      });
     };
-    const database = databaseWith({ limits, newInsert });
+    return { name: 'an instance is closed', act, seenBy: [0] };
+  }
+
+  /** Meanwhile, no timer fires. Afterwards, those that are due do, one after the other. */
+  get #suspension(): Happening {
+    const act = () => {
+      this.#suspendedMs = SUSPENDED_MS;
+      this.#time.skip(SUSPENDED_MS);
+      this.#surprisedAt = this.#time.now();
+    };
+    return { name: 'the process is suspended', act, seenBy: [0, 1] };
+  }
+
+  get #pending(): readonly Add[] {
+    return this.#adds.filter(({ outcome }) => !outcome);
+  }
+
+  #instance(instance: number): GroupCommit {
+    const { isRepeatable = true, maxInFlight = 2 } = this.#plan;
+    let inserts = 0;
+    const database = databaseWith({
+      limits: { maxInFlight },
+      check: (signal) => this.#check(signal),
+      newInsert: () => {
+        inserts += 1;
+        const insert = `${instance}.${inserts}`;
+        this.#insertsNotEnded += 1;
+        const end = () => {
+          this.#insertsNotEnded -= 1;
+        };
+        const send = (request: InsertRequest, lost: AbortSignal) =>
+          this.#send(instance, insert, request, lost);
+        return { isRepeatable, send, end };
+      },
+    });
     const after = (ms: number, act: () => void) =>
       this.#time.after(ms, () => {
         this.#saw(instance, 'timer');
         act();
       });
     const clock = { now: () => this.#time.now(), after };
-    const availability = this.#availability();
-    return groupCommitWith({ database, availability, clock });
+    const observer = () => undefined;
+    const closing = this.#closing.signal;
+    const availability = new this.#tested.Availability({ database, observer, closing, clock });
+    return new this.#tested.GroupCommit({ database, availability, observer, clock });
   }
 
-  #availability() {
-    const world = this;
-    return {
-      ...AVAILABLE,
-      get addError() {
-        const isDenied = world.#revocation.holds;
-        return isDenied ? new StoreUnavailableError('access is revoked') : undefined;
-      },
-      send<T>(call: (lost: AbortSignal) => Promise<T>): WatchedReply<T> {
-        world.#watch = newWatch();
-        const { connection, late } = world.#watch;
-        return { reply: call(connection.signal), late: late.promise };
-      },
+  /** Succeeds only if an insert would. */
+  async #check(signal: AbortSignal): Promise<void> {
+    if (this.#revocation.holds) throw found('unusable', 'access is revoked');
+    if (this.#server.lag.holds) throw found('slow', 'a majority lags');
+    if (!this.#silence.holds) return;
+    await new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  }
+
+  #send(instance: number, insert: string, request: InsertRequest, lost: AbortSignal) {
+    const { isRepeatable = true, isInParts = false, maxInFlight = 2 } = this.#plan;
+    const name = `attempt ${this.#attempts.length}`;
+    const now = () => this.#time.now();
+    const take = () => {
+      const plants = request.take();
+      const names = plants.map((it) => it.name).join();
+      const earlier = this.#sent.get(insert) ?? names;
+      if (names !== earlier && names) this.violation ??= `${name} sends ${names}, not ${earlier}`;
+      if (names) this.#sent.set(insert, names);
+      return plants;
     };
+    const facts = { name, instance, insert, isRepeatable, isInParts };
+    const attempt = new ExploredAttempt({
+      ...facts,
+      server: this.#server,
+      request: { ...request, take },
+      now,
+    });
+    const open = this.#attempts.filter((it) => it.isOpen && it.call.instance === instance);
+    if (open.length >= 2 * maxInFlight) this.violation ??= `${name} exceeds the limit`;
+    if (open.some((it) => it.call.insert === insert)) this.violation ??= `${name} overlaps`;
+    const limits = this.#adds.map(({ deadline }) => deadline - now());
+    if (!(request.timeLimitMs > 0 && request.timeLimitMs <= Math.max(...limits))) {
+      this.violation ??= `${name} has the time limit ${request.timeLimitMs}`;
+    }
+    // The server may end it then.
+    this.#time.after(request.timeLimitMs, () => undefined);
+    lost.addEventListener('abort', () => {
+      const isWaitedFor = this.#blockedAt >= attempt.sentAt;
+      if (!attempt.isSilent && !isWaitedFor) this.violation ??= `${name} had no time to reply`;
+      attempt.fail(lost.reason);
+    });
+    this.#attempts.push(attempt);
+    return attempt.reply.promise;
   }
 
   #add(planned: PlannedAdd): void {
@@ -248,7 +353,8 @@ export class ExploredWorld implements World {
     const isExpired = outcome === 'unknown' || (outcome === 'unavailable' && now >= add.deadline);
     const wrong: Record<string, boolean> = {
       'it had an outcome before': add.outcome !== undefined,
-      'it is late': now > add.deadline,
+      // A timer takes a millisecond at least.
+      'it is late': now > Math.ceil(add.deadline) + this.#suspendedMs,
       'no majority has it': outcome === 'stored' && !isOwn,
       'no majority has another plant': outcome === 'taken' && (isOwn || !holder),
       'it may be written': ['unavailable', 'refused'].includes(outcome) && mayBeWritten,
@@ -257,23 +363,63 @@ export class ExploredWorld implements World {
         outcome === 'refused' && !this.#attempts.some((it) => it.hasRefused(add.name)),
       'its time has not passed': outcome === 'unknown' && now < add.deadline && isRepeatable,
       'the database had recovered':
-        isExpired && isRepeatable && this.#hasRecovered && (isOwn || !isRefused),
+        isExpired &&
+        isRepeatable &&
+        add.timeLimitMs > RECOVERY_MS &&
+        this.#healthyMs >= RECOVERY_MS &&
+        now < this.#closedAt &&
+        (isOwn || !isRefused),
     };
     add.outcome = outcome;
     this.#outcomes.add(outcome);
     for (const [what, is] of Object.entries(wrong)) if (is) this.#report(add, what);
   }
 
-  get #hasRecovered(): boolean {
-    const isHeld = this.#attempts.some(({ hold, isOpen }) => hold.holds && isOpen);
-    const conditions = [this.#silence, this.#revocation, this.#server.lag];
-    const isImpaired = isHeld || conditions.some(({ holds }) => holds);
-    return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
+  /** Whether inserts are held up by more than those that nobody waits for. */
+  get #isImpaired(): boolean {
+    const { maxInFlight = 2 } = this.#plan;
+    const impaired = this.#attempts.filter((it) => it.isImpaired);
+    const areWaitedFor = this.#pending.some((add) => impaired.some((it) => it.hasSent(add.name)));
+    // As many inserts as may stand aside: nothing is sent again.
+    const areMany =
+      impaired.length >= maxInFlight && this.#pending.some((add) => this.#isSent(add));
+    return this.#isBlocked || areWaitedFor || areMany || impaired.length > maxInFlight;
   }
 
-  #expectFewOpen(instance: number, { maxInFlight, maxAside }: BatchLimits): void {
-    const open = this.#attempts.filter((it) => it.call.instance === instance && it.isOpen).length;
-    if (open > 2 * (maxInFlight + maxAside)) this.violation ??= `${open} attempts are open`;
+  #isSent({ name }: Add): boolean {
+    return this.#attempts.some((it) => !it.isOpen && it.hasSent(name));
+  }
+
+  /** Whether no insert is acknowledged, and checks fail. */
+  get #isBlocked(): boolean {
+    return [this.#silence, this.#revocation, this.#server.lag].some(({ holds }) => holds);
+  }
+
+  /** For how long nothing surprising has happened, and the server has done what it is asked. */
+  get #healthyMs(): number {
+    const since = Math.max(this.#surprisedAt, this.#impairedAt);
+    return this.#isImpaired ? 0 : this.#time.now() - since;
+  }
+
+  /** What must have happened by now has happened. */
+  #expectInTime(): void {
+    const now = this.#time.now();
+    const { isRepeatable = true } = this.#plan;
+    for (const { isOpen, isSilent, call, sentAt } of this.#attempts) {
+      const earlier = this.#attempts.filter((it) => it.call.insert === call.insert).length;
+      const since = Math.max(sentAt, this.#surprisedAt, this.#blockedAt);
+      const isOverdue = now - since > SILENCE_MS * earlier && !this.#isBlocked;
+      if (isRepeatable && isOpen && isSilent && isOverdue) {
+        this.violation ??= `${call.name} is waited for too long`;
+      }
+    }
+    for (const add of this.#pending) {
+      const isClosed = add.instance === 0 && now > this.#closedAt + CLOSE_MS;
+      const mayBeWritten = this.#attempts.some((it) => it.mayHaveWritten(add.name));
+      if (isClosed && !mayBeWritten) {
+        this.#report(add, 'its instance was closed');
+      }
+    }
   }
 
   #expectTrueAtEnd(add: Add): void {

@@ -9,33 +9,37 @@ import {
 
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
+const C: PlannedAdd = { ...A, name: 'C', id: 3n };
 const long = { timeLimitMs: 1_300 };
+/** Enough for a reply that is lost silently. */
+const patient = { timeLimitMs: 9_000 };
+const other = { id: 2n };
 const elsewhere = { ...B, instance: 1 } as const;
+const late = { isLate: true } as const;
 
 /** Every plant has the same id, unless the name of the world says something else. */
 export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   'one plant': { adds: [{ ...A, ...long }] },
+  'one plant, and much time': { adds: [{ ...A, ...patient }] },
   'two plants with one id in a batch': {
     adds: [
       { ...A, timeLimitMs: 60 },
       { ...B, ...long },
     ],
   },
-  'different ids in a batch': { adds: [A, { ...B, ...long, id: 2n }] },
-  'a plant that is added later': { adds: [A, { ...B, isLate: true }] },
-  'room for one insert and one retry in flight': {
-    adds: [A, { ...B, ...long, isLate: true }],
-    limits: { maxInFlight: 1, maxAside: 1 },
+  'different ids in a batch': { adds: [A, { ...B, ...long, ...other }] },
+  'three plants in a batch, two with one id': { adds: [A, { ...B, ...long }, C] },
+  'transactions of their own for two plants': {
+    adds: [A, { ...B, ...long, ...other }],
+    isInParts: true,
   },
-  'retries that wait for connections': {
-    adds: [
-      { ...A, ...long },
-      { ...B, ...long, id: 2n },
-    ],
-    lacksConnections: true,
+  'a plant that is added later': { adds: [A, { ...B, ...late }] },
+  'room for one insert, and one again': {
+    adds: [A, { ...B, ...long, ...late }, { ...C, ...long, ...late }],
+    maxInFlight: 1,
   },
   'a server that does not recognise repeated inserts': {
-    adds: [A, { ...B, ...long, id: 2n }],
+    adds: [A, { ...B, ...long, ...other }],
     isRepeatable: false,
   },
   'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
@@ -43,6 +47,29 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   'another program that stores the id, and a short time limit': {
     adds: [{ ...A, timeLimitMs: 60 }, B],
     hasOtherProgram: true,
+  },
+  'an instance that is closed': {
+    adds: [
+      { ...A, ...patient },
+      { ...B, ...patient, ...other, ...late },
+    ],
+    closes: true,
+  },
+  'an instance that is closed, and a server that does not recognise repeated inserts': {
+    adds: [
+      { ...A, ...patient },
+      { ...B, ...patient, ...other },
+    ],
+    closes: true,
+    isRepeatable: false,
+  },
+  'a process that is suspended': { adds: [{ ...A, ...patient }, elsewhere], suspends: true },
+  'no time, a fraction of a millisecond, and no time limit': {
+    adds: [
+      { ...A, timeLimitMs: 0 },
+      { ...B, ...other, timeLimitMs: 0.5 },
+      { ...C, timeLimitMs: Number.POSITIVE_INFINITY },
+    ],
   },
 };
 

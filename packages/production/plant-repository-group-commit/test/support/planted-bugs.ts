@@ -1,97 +1,125 @@
-import { Batch } from '../../src/batch.js';
-import type { PlantFinding } from '../../src/finding.js';
-import { PendingPlant } from '../../src/pending-plant.js';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Tested } from './explored-world.js';
 
-const prototypes = [PendingPlant, Batch].map((it) => it.prototype);
-const { take, count } = Batch.prototype;
-const REFUSAL = { finding: 'plant refused', code: 1, reason: 'a bug' } as const;
+/** Replaces a text of a file, which must occur there. */
+interface Bug {
+  readonly file: 'availability' | 'batch' | 'group-commit' | 'insert-queue';
+  readonly text: string;
+  readonly by: string;
+}
 
-/** Members of a class are replaced. */
-const replaced =
-  <T extends object>({ prototype }: { readonly prototype: T }, by: Partial<T> & ThisType<T>) =>
-  () =>
-    void Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(by));
+const batch = (text: string, by: string): Bug => ({ file: 'batch', text, by });
+const queue = (text: string, by: string): Bug => ({ file: 'insert-queue', text, by });
+const commit = (text: string, by: string): Bug => ({ file: 'group-commit', text, by });
 
-/** The findings about the plants of a batch are others. */
-const misread = (mistake: (findings: readonly PlantFinding[]) => readonly PlantFinding[]) =>
-  replaced(Batch, {
-    count({ findings, error }) {
-      const all = typeof findings === 'string' ? this.plants.map(() => findings) : findings;
-      count.call(this, { findings: mistake(all), error });
-    },
-  });
-
-/** One finding is mistaken for another. */
-const mistaken = (finding: PlantFinding, other: PlantFinding) =>
-  misread((findings) => findings.map((it) => (it === finding ? other : it)));
-
-/** Errors in the real classes, by the world that notices them. One that only costs inserts would change no outcome. */
-export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
+/** Bugs, by the world that notices them. One that only costs inserts would change no outcome. */
+export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   'one plant': {
-    'a sent batch counts as unwritten': replaced(Batch, { isPossiblyWritten: false }),
-    'an attempt is counted twice': replaced(Batch, {
-      take(insert) {
-        take.call(this, insert);
-        return take.call(this, insert);
-      },
-    }),
-    'an unknown result counts as not written': mistaken('unknown', 'not now'),
-    'an unknown result counts as stored': mistaken('unknown', 'stored'),
-    'stored counts as taken': mistaken('stored', 'taken'),
-    'an unusable database counts as a refused plant': mistaken('unusable', REFUSAL),
-    'a batch always counts as possibly written': replaced(Batch, { isPossiblyWritten: true }),
-    'a refusal counts although an earlier attempt may have written the plant': replaced(Batch, {
-      count(result) {
-        const [found] = result.findings;
-        if (typeof found === 'object')
-          for (const it of this.plants) it.settle(new Error('refused'));
-        count.call(this, result);
-      },
-    }),
-    'an attempt sends the plants of the next insert': replaced(Batch, {
-      take() {
-        return take.call(this, this.insert);
-      },
-    }),
-    'a plant does not expire': replaced(PendingPlant, { giveUp() {} }),
-    'a batch that could not be sent is forgotten': () => {
-      const forgotten = new WeakSet<Batch>();
-      replaced(Batch, {
-        take(insert) {
-          return forgotten.has(this) ? [] : take.call(this, insert);
-        },
-        countUnsent() {
-          forgotten.add(this);
-        },
-      })();
-    },
+    'a plant that is sent counts as unwritten': batch("it.become('sent')", "it.become('queued')"),
+    'a reply to the second attempt clears the first': batch('(isSent ? 1 : 0)', 'this.#attempts'),
+    'a plant that is not written counts as possibly written': batch(
+      "plant.become('queued')",
+      "plant.become('sent')",
+    ),
+    'an unknown result counts as known': batch('(isUnknown || !isFirst)', 'false'),
+    'a refusal counts although an earlier attempt may have written the plant': batch(
+      "if (plant.state !== 'queued')",
+      "if (plant.state === 'settled')",
+    ),
+    'an unusable database counts as a refused plant': batch(
+      'plant.giveUp(cause, message)',
+      'plant.settle(new Error(message))',
+    ),
+    'a plant that was not stored is': batch("if (written === 'yes')", "if (written !== 'unknown')"),
+    'a stored plant is sent for ever': batch("if (written === 'yes')", "if (written === 'no')"),
+    'a plant expires late': commit('clock.after(timeLimitMs,', 'clock.after(2 * timeLimitMs,'),
+    'an insert is replaced although it may have written': batch(
+      'this.#insert ??= database',
+      'this.#insert = database',
+    ),
+    'an attempt without a reply ends its batch': commit('if (batch.isOver)', 'if (true)'),
+    'an insert is not ended': commit('batch.endInsert();', ''),
+    'the pause lasts a second': batch('PAUSE_MS * 2 **', '20 * PAUSE_MS * 2 **'),
+  },
+  'one plant, and much time': {
+    'a lost reply is waited for': batch('this.#lost?.abort', 'void '),
+    'a check counts that began before the insert was sent': commit(
+      'loseReply(beganAt)',
+      'loseReply(0)',
+    ),
+    'a reply is lost while nothing was sent': batch(
+      'this.#sentAt ?? Number.POSITIVE_INFINITY',
+      'this.#sentAt ?? 0',
+    ),
+    'the server is not asked to end a long insert': batch('? WORK_MS *', '? 4 * WORK_MS *'),
   },
   'two plants with one id in a batch': {
-    'taken counts as stored': mistaken('taken', 'stored'),
+    'taken counts as stored': batch(
+      "if (written === 'taken') {",
+      "if (written === 'taken') plant.settle(); else if (false) {",
+    ),
   },
   'different ids in a batch': {
-    'plants get the outcomes of others': misread((findings) => findings.toReversed()),
-    'the outcome of one plant counts for all': misread((findings) =>
-      findings.map((_, __, [first]) => first ?? 'unknown'),
+    'plants get the outcomes of others': batch(
+      'findingAt(result, at)',
+      'findingAt(result, this.#plants.length - 1 - at)',
+    ),
+    'the outcome of one plant counts for all': batch(
+      'findingAt(result, at)',
+      'findingAt(result, 0)',
+    ),
+    'an insert that is sent again lacks expired plants': batch(
+      'if (this.#attempts === 0)',
+      'if (true)',
     ),
   },
   'another program that stores the id, and a short time limit': {
-    'not written counts as unknown': mistaken('not now', 'unknown'),
-    'an insert still contains expired plants': replaced(Batch, {
-      get pending() {
-        return this.plants;
-      },
-    }),
+    'a new insert still contains expired plants': batch('if (this.#attempts === 0)', 'if (false)'),
+  },
+  'a server that does not recognise repeated inserts': {
+    'an insert is sent twice': batch('&& this.#insert?.isRepeatable', ''),
+  },
+  'room for one insert, and one again': {
+    'there is no limit to the inserts that are sent again': queue(
+      'it.batch.isOver || this.#hasPlaceAside',
+      'true',
+    ),
+    'a batch that ends keeps its place': queue(
+      'this.#aside = this.#aside.filter',
+      'void this.#aside.filter',
+    ),
+    'a batch whose callers have gone keeps its place': commit('this.#queue.start();', ''),
+  },
+  'an instance that is closed': {
+    'a plant may have two outcomes': batch('if (this.isSettled)\n            return;', ''),
+    'what cannot be written is waited for after close': batch(
+      "if (it.state === 'queued')",
+      "if (it.state === 'settled')",
+    ),
+    'what may be written is given up after close': batch("if (it.state === 'queued')", 'if (true)'),
+  },
+  'no time, a fraction of a millisecond, and no time limit': {
+    'an insert is sent without time': commit('if (timeLimitMs <= 0)', 'if (timeLimitMs < 0)'),
   },
 };
 
-/** Calls with a bug in the real classes. */
-export async function withBug<T>(plant: () => void, call: () => Promise<T>): Promise<T> {
-  const real = prototypes.map((it) => Object.getOwnPropertyDescriptors(it));
-  plant();
+let copies = 0;
+
+/** Calls with classes that have a bug. */
+export async function withBug<T>({ file, text, by }: Bug, call: (tested: Tested) => Promise<T>) {
+  copies += 1;
+  const folder = new URL(`../../src-with-bug-${copies}/`, import.meta.url);
+  await cp(new URL('../../src/', import.meta.url), folder, { recursive: true });
   try {
-    return await call();
+    const url = new URL(`${file}.js`, folder);
+    const source = await readFile(url, 'utf8');
+    if (!source.includes(text)) throw new Error(`${fileURLToPath(url)} does not contain ${text}`);
+    await writeFile(url, source.replace(text, by));
+    const { Availability } = await import(new URL('availability.js', folder).href);
+    const { GroupCommit } = await import(new URL('group-commit.js', folder).href);
+    return await call({ Availability, GroupCommit });
   } finally {
-    for (const [at, it] of prototypes.entries()) Object.defineProperties(it, real[at] ?? {});
+    await rm(folder, { recursive: true });
   }
 }

@@ -17,6 +17,7 @@ export class VirtualTime implements Clock {
   }
 
   after(ms: number, act: () => void): () => void {
+    if (ms === Number.POSITIVE_INFINITY) return () => undefined;
     // A timer of Node.js takes at least a millisecond.
     const timer = { at: this.#now + Math.max(1, ms), act };
     this.#timers.splice(this.#timers.findLastIndex(({ at }) => at <= timer.at) + 1, 0, timer);
@@ -28,6 +29,11 @@ export class VirtualTime implements Clock {
 
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => this.after(ms, resolve));
+  }
+
+  /** Advances the time without firing a timer, as while a process is suspended. */
+  skip(ms: number): void {
+    this.#now += ms;
   }
 
   /** Advances the time to the next timer, and fires this one only. */
