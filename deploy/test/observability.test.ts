@@ -157,8 +157,7 @@ describe('The monitoring of the service', () => {
   });
 });
 
-describe('The monitoring, checked by promtool,', function () {
-  this.timeout(60_000);
+describe('The monitoring, checked by promtool,', () => {
   let promtool: Checker;
   const copies = temporaryFolder();
   const copy = (name: string) => join(copies, name);

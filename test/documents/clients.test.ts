@@ -142,7 +142,7 @@ const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<
   ],
   'reports that nothing was stored': [[5030], `${UNAVAILABLE} 5030`, { retryFor: 1 }],
   'reports an unknown outcome': [[BAD_GATEWAY], UNKNOWN, { retryFor: 1 }],
-  'keeps an unknown outcome in an outage': [[5031, 5030], `${UNKNOWN} 5030`, { retryFor: 1 }],
+  'keeps an unknown outcome in an outage': [[5031, 5030], `${UNKNOWN} 5030`, { retryFor: 10 }],
   'keeps an unknown outcome after a refusal': [[5031, 4011], `2 ${UNKNOWN} 4011`],
   'treats a taken id as its own when it creates a plant again': [
     [4006],
@@ -345,7 +345,11 @@ describe('The clients of docs/clients.md', function () {
         expect(front.sockets).to.have.length(1);
         const plant = newPlant();
         expect((await create({ ...job, plant })).outcome).to.equal('stored');
-        for (const socket of front.sockets) socket.destroy();
+        for (const socket of front.sockets) {
+          socket.end();
+          // Python looks when it sends the next request; the others close in the background.
+          if (language !== 'Python') await once(socket, 'close');
+        }
         expect((await create({ ...job, plant })).outcome).to.equal(TAKEN);
       });
 
@@ -353,7 +357,7 @@ describe('The clients of docs/clients.md', function () {
         for (const step of [5030, NEGATIVE_PAUSE]) {
           const front = new Front(service, step);
           await create({ address: await front.open(), retryFor: 1 });
-          expect(front.requests.length).to.be.within(2, 8);
+          expect(front.requests.length).to.be.at.most(8);
         }
       });
 

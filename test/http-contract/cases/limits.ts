@@ -29,7 +29,6 @@ const LIMITS = {
   HEADERS_TIMEOUT_MS: '1000',
   REQUEST_TIMEOUT_MS: '1500',
   KEEP_ALIVE_TIMEOUT_MS: '2000',
-  BODY_LIMIT: `${LARGE}`,
 };
 const TOO_LARGE: Expected = { error: 4003, toOperation: true };
 const CLOSES: Expected = { ...TOO_LARGE, connection: 'close' };
@@ -136,7 +135,7 @@ describe("With Node.js's header limit raised,", () => {
 });
 
 describe('A body larger than the buffers of Node.js, in small chunks,', () => {
-  const service = useSharedService(LIMITS);
+  const service = useSharedService({ BODY_LIMIT: `${LARGE}` });
   const chunks = (size: number) => plantOfSize(size).match(/.{1,16}/g) ?? [];
   const says = `the body must have at most ${LARGE} bytes`;
 

@@ -136,8 +136,11 @@ describe('The application', () => {
     const add = () => new Promise<void>((resolve) => begun.push(resolve));
     const { send } = await start({ ...adding(add), maxInFlight: 1 });
     for (const at of [0, 1]) {
+      let early: Response | undefined;
       const first = send();
-      while (begun.length === at) await new Promise(setImmediate);
+      void first.then((response) => (early = response));
+      while (begun.length === at && early === undefined) await new Promise(setImmediate);
+      expect(early?.status, 'a response before the plant is stored').to.equal(undefined);
       expect(await errorOf(await send('{"id":2,"name":""}'))).to.equal(5032);
       begun[at]?.();
       expect((await first).status).to.equal(200);

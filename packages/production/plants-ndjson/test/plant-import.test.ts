@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Client,
   type NewPlant,
@@ -92,7 +93,10 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
   return {
     rejected,
     run: (input: Readable | string | Buffer) =>
-      plantImport.run(input instanceof Readable ? input : Readable.from([Buffer.from(input)])),
+      Promise.race([
+        plantImport.run(input instanceof Readable ? input : Readable.from([Buffer.from(input)])),
+        wait(60_000, undefined, { ref: false }).then(() => expect.fail('the import does not end')),
+      ]),
     stop: () => stopping.abort(STOPPED),
     /** The number of plants that were stored, and of lines that were not, by their error. */
     outcomes: () => ({ stored: plantImport.stored, ...Object.fromEntries(plantImport.rejected) }),

@@ -1,9 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/test-servers/service-process';
 import type { OwnProcess } from '../../src/commands/own-process.js';
 import { main } from '../../src/main.js';
+
+/** Long even for a busy machine, and shorter than Mocha's limit, which names no reason. */
+const MAX_WAIT_MS = 100_000;
 
 const running = new Set<Command>();
 
@@ -42,19 +46,26 @@ export class Command extends EventEmitter implements OwnProcess {
   /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number> {
     this.emit('SIGTERM', 'SIGTERM');
-    return this.ended;
+    return Promise.race([this.ended, this.#late('it has not ended after SIGTERM')]);
   }
 
   /** Resolves with the first match in one of the outputs; rejects when the command ends before. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    const late = this.#late(`it has not printed ${pattern}`);
     for (;;) {
       const match = pattern.exec(this.out) ?? pattern.exec(this.err);
       if (match) return match;
-      const code = await Promise.race([once(this, 'printed').then(() => undefined), this.ended]);
+      const printed = once(this, 'printed').then(() => undefined);
+      const code = await Promise.race([printed, this.ended, late]);
       if (code !== undefined && !pattern.test(this.out + this.err)) {
         throw new Error(`ended with ${code}: ${this.out}${this.err}`);
       }
     }
+  }
+
+  async #late(problem: string): Promise<never> {
+    await wait(MAX_WAIT_MS, undefined, { ref: false });
+    throw new Error(`${problem}: ${this.out}${this.err}`);
   }
 }
 
