@@ -162,18 +162,15 @@ export class MongoPlantRepository implements PlantRepository {
 
   async #check(signal: AbortSignal): Promise<void> {
     const { db } = this.#connection;
+    const maxTimeMS = CONFIRMED_WITHIN_MS;
     await this.#connection.connect(signal);
     try {
-      const filter = { _id: Long.ZERO };
-      const limits = { limit: 1, singleBatch: true, maxTimeMS: CONFIRMED_WITHIN_MS };
+      const find = { find: this.#collection, filter: { _id: Long.ZERO }, limit: 1, maxTimeMS };
       // A majority must confirm this read.
-      const readConcern = { level: 'linearizable' };
-      await db.command({ find: this.#collection, filter, ...limits, readConcern }, { signal });
+      await db.command({ ...find, readConcern: { level: 'linearizable' } }, { signal });
       // Refused if the user may not insert. Otherwise the reply lists a write error, because no `_id` may be an array.
-      const insert = { insert: this.#collection, documents: [{ _id: [] }] };
-      const writeConcern = MongoConnection.DURABLE;
-      const maxTimeMS = CONFIRMED_WITHIN_MS;
-      await db.command({ ...insert, writeConcern, maxTimeMS }, { signal });
+      const insert = { insert: this.#collection, documents: [{ _id: [] }], maxTimeMS };
+      await db.command({ ...insert, writeConcern: MongoConnection.DURABLE }, { signal });
     } catch (error) {
       // A user that an administrator has created again must log in again. Closing would end the session of an insert.
       const isLoggedOut = error instanceof MongoServerError && error.code === UNAUTHORIZED;

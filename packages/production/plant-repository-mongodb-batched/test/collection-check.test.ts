@@ -44,10 +44,10 @@ describeOnMongod('the collection', () => {
     return (found as Document).options.validator;
   }
 
-  it('is created with a validator and majority write concern, even after a drop', async () => {
-    const writeConcerns: unknown[] = [];
+  it('is created with a validator, even after a drop, and checked with the write concern of inserts', async () => {
+    const concerns: Record<string, unknown[]> = { create: [], update: [] };
     client.on('commandStarted', ({ commandName, command }) => {
-      if (commandName === 'create') writeConcerns.push(command.writeConcern);
+      concerns[commandName]?.push(command.writeConcern);
     });
     await run();
     expect(await validator()).to.deep.equal(VALIDATION.validator);
@@ -55,7 +55,9 @@ describeOnMongod('the collection', () => {
     await run();
     expect(await validator()).to.deep.equal(VALIDATION.validator);
     await run();
-    expect(writeConcerns).to.deep.equal([{ w: 'majority' }, { w: 'majority' }]);
+    expect(concerns.create).to.deep.equal([{ w: 'majority' }, { w: 'majority' }]);
+    // What inserts wait for, whatever the cluster has by default.
+    expect(concerns.update).to.deep.equal(Array(3).fill({ w: 'majority', j: true }));
     const other = db.collection(collection).insertOne({ name: 'not by this service' });
     await rejects(other, { code: 121 });
     expect(events.all).to.deep.equal([]);

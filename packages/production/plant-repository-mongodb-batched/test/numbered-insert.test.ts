@@ -1,6 +1,8 @@
+import { rejects } from 'node:assert/strict';
 import type { PlantFinding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
+import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
 import { insertResult } from '../src/numbered-insert.js';
 
 const DUPLICATE = 11000;
@@ -27,6 +29,19 @@ const invalid: PlantFinding = {
 };
 const STEPPED_DOWN = 'the server reports error 189';
 const UNMET = 'the server reports error 64 (WriteConcernFailed)';
+
+/** A load balancer is known without a connection. */
+it('A database behind routers takes each plant in an insert of its own', async () => {
+  const options = { collection: 'plants', createCollection: false };
+  const together = async (uri: string) => {
+    const database = new MongoPlantDatabase(uri, options);
+    await rejects(database.check(AbortSignal.timeout(500)));
+    await database.close();
+    return database.maxTogether;
+  };
+  expect(await together('mongodb://127.0.0.1:1/?loadBalanced=true')).to.equal(1);
+  expect(await together('mongodb://127.0.0.1:1/')).to.equal(1_000);
+});
 
 type Row = [reply: Document, findings: [PlantFinding, PlantFinding] | 'unknown', message?: string];
 
