@@ -30,7 +30,7 @@ export function newPlantReader(limit: number): (ctx: Context) => Promise<NewPlan
   });
   return async function readNewPlant(ctx) {
     expectJson(ctx, limit);
-    await readJson(ctx, async () => undefined);
+    await readJson(ctx, nothingFollows);
     const { rawBody } = ctx.request;
     if (!rawBody) throw new HttpError(failures.BODY_MISSING);
     // Not `request.body`: `JSON.parse` rounds ids.
@@ -54,6 +54,8 @@ function expectJson({ req, request, disableBodyParser }: Context, limit: number)
   const isRead = request.body !== undefined || req.readableDidRead;
   if (isRead && !disableBodyParser) throw new Error(ALREADY_READ);
 }
+
+const nothingFollows = async () => undefined;
 
 /** What errors of koa-bodyparser have. `body` is the text of a body that is not JSON. */
 interface ParserError {

@@ -27,7 +27,7 @@ export function limited(
       const creator = await useCase.authorize(token);
       // A slow verifier leaves less time to the store.
       const takenMs = performance.now() - startedAt;
-      await admit?.(creator.client);
+      if (admit !== undefined) await admit(creator.client);
       return {
         client: creator.client,
         async create(plant, timeLimitMs) {
