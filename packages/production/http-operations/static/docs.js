@@ -66,6 +66,18 @@ const root = new URL('..', import.meta.url);
 const response = await fetch(new URL('openapi.json', root));
 const description = JSON.parse(await response.text(), withFreeId);
 const tryIt = document.getElementById('try-it');
+/** What a screen reader needs, and Swagger UI leaves out. */
+const ATTRIBUTES = [
+  ['.examples-select-element', 'aria-label', 'Example'],
+  ['.body-param__text', 'aria-label', 'Request body'],
+  ['h4', 'aria-level', '2'],
+  ['h5', 'aria-level', '3'],
+];
+new MutationObserver(() => {
+  for (const [selector, attribute, value] of ATTRIBUTES) {
+    for (const element of tryIt.querySelectorAll(selector)) element.setAttribute(attribute, value);
+  }
+}).observe(tryIt, { childList: true, subtree: true });
 // This page uses the service that it comes from, whatever address clients use.
 description.servers = [{ url: root.pathname + tryIt.dataset.basePath.slice(1) }];
 

@@ -138,6 +138,19 @@ describe('The docs page in Chromium', function () {
     }
   });
 
+  it('names every field, and skips no level of headings, for a screen reader', async () => {
+    const tree = await page.locator('body').ariaSnapshot();
+    expect(tree).to.include('textbox "Request body"').and.include('combobox "Example"');
+    expect(tree).not.to.match(/(?:combobox|textbox)(?::|$)/m);
+    for (const [title, level] of [
+      ['h4', '2'],
+      ['h5', '3'],
+    ] as const) {
+      const all = await page.locator(title).count();
+      expect(await page.locator(`${title}[aria-level="${level}"]`).count(), title).to.equal(all);
+    }
+  });
+
   it('fits every width, and is readable in light and dark mode', async () => {
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 844 });
