@@ -46,7 +46,7 @@ describe('plant-store import', () => {
     };
     await reported(/not reachable/);
     running.child.kill('SIGHUP');
-    await reported(/--from-line 1\nwaiting for work in progress/);
+    await reported(/--from-line 1\nfinishing the work in progress/);
     const repeating = setInterval(() => running.child.kill('SIGTERM'), 100);
     expect(await running.ended.finally(() => clearInterval(repeating))).to.equal(1);
     expect(running.stderr()).to.match(/ended by a second signal, SIGTERM\n$/);
@@ -162,7 +162,7 @@ describe('plant-store export from a replica set', () => {
     await running.printed(/^\{/);
     running.stdout.pause();
     running.emit('SIGTERM', 'SIGTERM');
-    await running.printed(/waiting for work in progress/);
+    await running.printed(/finishing the work in progress/);
     running.stdout.resume();
     expect(await running.ended).to.equal(1);
     expect(running.out).to.have.lengthOf.below(limited.length);
