@@ -25,6 +25,26 @@ describe('Every deployment', () => {
   });
 });
 
+describe('The memory limit in Kubernetes', () => {
+  it('is enough for the connections and operations that it allows, by the figures of the docs', () => {
+    const [, base, direct] =
+      /^- (\d+) MiB for the process\n.*, or (\d+) MiB without one$/m.exec(
+        read('docs/deploying.md'),
+      ) ?? [];
+    const [, slow] = /\(`MAX_IN_FLIGHT`\):.*, or (\d+) MiB/.exec(read('docs/deploying.md')) ?? [];
+    const [{ env, resources }] = parse(read('deploy/kubernetes/base/deployment.yaml')).spec.template
+      .spec.containers;
+    const set = new Map(env.map((it: { name: string; value: string }) => [it.name, it.value]));
+    const thousands = (name: string) =>
+      Number(set.get(name) ?? documentedDefaults.get(name)) / 1_000;
+    const needed =
+      Number(base) +
+      thousands('MAX_CONNECTIONS') * Number(direct) +
+      thousands('MAX_IN_FLIGHT') * Number(slow);
+    expect(Number.parseInt(resources.limits.memory, 10)).to.be.at.least(needed);
+  });
+});
+
 describe('The compose file', () => {
   afterEach(endAll);
   const { services } = parse(read('compose.yaml'));

@@ -223,12 +223,6 @@ describe('An invalid configuration', () => {
       'POSTGRESQL_URI: must be a PostgreSQL connection string (it must contain a user, exactly one host and a database; percent-encode special characters). Correct it',
     ],
     [
-      'is explained if two variables contradict others',
-      { HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
-      HEADERS,
-      NO_MANAGEMENT,
-    ],
-    [
       'is explained if a port is too large and two variables contradict others',
       { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
       'PORT: must be a whole number from 0 to 65535, got "70000". Example: PORT=3000',
@@ -283,23 +277,6 @@ describe('An invalid configuration', () => {
       'is explained if both ports are equal and HOST includes every address',
       { HOST: '::', MANAGEMENT_PORT: '3000' },
       SAME_PORT,
-    ],
-    [
-      'is explained if both ports are equal and MANAGEMENT_HOST includes every address',
-      { MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' },
-      SAME_PORT,
-    ],
-    [
-      'is explained if neither a store nor a verifier is chosen in production',
-      { NODE_ENV: 'production' },
-      NO_STORE,
-      NO_VERIFIER,
-    ],
-    [
-      'is explained if required variables are missing in production',
-      { NODE_ENV: 'production', MONGODB_COLLECTION: 'b', JWT_ISSUER: ISSUER },
-      one('MONGODB_URI', 'MONGODB_COLLECTION is'),
-      one('JWT_AUDIENCE', 'JWT_ISSUER is'),
     ],
   ];
 
