@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { inspect, promisify } from 'node:util';
+import { inspect } from 'node:util';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import { StoreUnavailableError } from '@plant-store/domain';
 import { describePlantReader } from '@plant-store/plant-reader-contract';
@@ -11,7 +10,6 @@ import { closeClient, freshCollection, keptDocuments, repositories } from './sup
 import { plant } from './support/plant.js';
 
 const LIMIT_MS = 10_000;
-const ENDED_WITHIN_MS = 60_000;
 
 describeOnMongod('in a replica set with users,', () => {
   let mongod: FaultyMongod;
@@ -56,13 +54,4 @@ describeOnMongod('in a replica set with users,', () => {
       expect(kept.map(({ name }) => name)).to.deep.equal(['plant 1', 'plant 2']);
     });
   }
-
-  it('a store lets the process end if it is closed while it reads TLS files', async () => {
-    const script = `
-      import { batchedMongoPlantRepository } from '@plant-store/plant-repository-mongodb-batched';
-      await batchedMongoPlantRepository({ uri: '${mongod.uri}&${mongod.server.tls}' }).close();`;
-    const args = ['--input-type=module', '-e', script];
-    const options = { cwd: import.meta.dirname, timeout: ENDED_WITHIN_MS };
-    await promisify(execFile)(process.execPath, args, options);
-  });
 });

@@ -60,16 +60,6 @@ describe('An insert of two documents', () => {
     ],
     'a refusal by the validator': [first(INVALID), [invalid, 'stored']],
     'an insert into a view': [first(166), ['unusable', 'stored'], 'the collection is a view'],
-    'an insert into a standalone without a journal': [
-      first(2),
-      ['unusable', 'stored'],
-      'the server accepts no durable inserts: it has no journal, or the collection is a time series',
-    ],
-    'a missing permission': [
-      first(13),
-      ['unusable', 'stored'],
-      'the service is not logged in as a user who may read and insert plants',
-    ],
     'a rate limit': [first(462), ['not now', 'stored'], 'the server reports error 462'],
     'an Atlas quota, whose text is kept': [
       {
@@ -81,17 +71,11 @@ describe('An insert of two documents', () => {
     ],
     'an unmet write concern': [unmet(all), 'unknown', UNMET],
     'a duplicate with an unmet write concern': [unmet(first(DUPLICATE)), 'unknown', UNMET],
-    'a refusal with an unmet write concern': [unmet(first(INVALID)), 'unknown', UNMET],
     'a reply that does not count every document': [
       { ...first(DUPLICATE), n: 0 },
       ['taken', 'unknown'],
     ],
     'a shard that has stepped down': [first(189), ['unknown', 'stored'], STEPPED_DOWN],
-    'a shard that has stepped down, with an unmet write concern': [
-      unmet(first(189)),
-      'unknown',
-      UNMET,
-    ],
     'a duplicate, then a shard that has stepped down': [
       { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
       ['taken', 'unknown'],
