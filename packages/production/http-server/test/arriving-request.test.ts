@@ -14,8 +14,8 @@ describe('A body that arrives in chunks of one byte', () => {
     request = new ArrivingRequest(new Socket());
   });
 
-  it('is joined into larger chunks while nobody reads it', async () => {
-    for (const byte of BYTES) request.push(byte);
+  it("is joined into larger chunks while nobody reads it, even if Deno's are not Buffers", async () => {
+    for (const byte of BYTES) request.push(new Uint8Array(byte) as Buffer);
     request.push(null);
     const chunks = await request.toArray();
     expect(Buffer.concat(chunks)).to.deep.equal(BODY);
@@ -33,12 +33,6 @@ describe('A body that arrives in chunks of one byte', () => {
     await once(request, 'end');
     expect(Buffer.concat(read)).to.deep.equal(BODY);
     expect(read).to.have.length.below(30);
-  });
-
-  it("is joined even if it arrives as Deno's bytes, which are not a Buffer", async () => {
-    for (const byte of BYTES) request.push(new Uint8Array(byte) as Buffer);
-    request.push(null);
-    expect(Buffer.concat(await request.toArray())).to.deep.equal(BODY);
   });
 
   it('is read no further once nobody reads it', () => {

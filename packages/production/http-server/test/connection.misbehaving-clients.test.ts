@@ -97,6 +97,23 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
+  it('that is cut off is the only one that is read in this turn of the event loop', async () => {
+    const { server, socket } = await start();
+    const other = await loopback.client(server);
+    const turns = new Map<Socket, number>();
+    let turn = 0;
+    server.on('request', (request) => turns.set(request.socket, turn));
+    for (const it of [socket, other.socket])
+      it.on('error', () => undefined).write(FAST.repeat(252));
+    const areRead = () => {
+      turn += 1;
+      return turns.size === 2;
+    };
+    await until(areRead, 'not both are read');
+    const [first, second] = turns.values();
+    expect(second).to.be.above(first ?? 0);
+  });
+
   it('that is cut off causes no stack traces, while later errors keep theirs', async () => {
     const { server, socket, accepted } = await start();
     const errors: Error[] = [];
@@ -347,26 +364,22 @@ describe('A client', () => {
       await server.drain(1);
     });
 
-    it('gets a response with `Connection: close` if it is idle', async () => {
-      const { server, socket } = await start();
-      socket.write(FAST);
-      await responded(socket);
-      const stopped = server.drain(60_000);
-      socket.write(FAST);
-      const [response] = await once(socket, 'data');
-      expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
-      await stopped;
-    });
-
-    it('gets its response with `Connection: close` if it waits for one', async () => {
-      const { server, ready, socket, accepted } = await start();
+    it('gets its response with `Connection: close`, whether it waits for one or is idle', async () => {
+      const { server, ready, socket } = await start();
+      const idle = await loopback.client(server);
+      idle.socket.write(FAST);
+      await responded(idle.socket);
+      const begun = once(server, 'request');
       socket.write(SLOW);
-      await once(server, 'request');
+      await begun;
       const stopped = server.drain(60_000);
+      const responses = [socket, idle.socket].map((it) => once(it, 'data'));
+      idle.socket.write(FAST);
       ready.give();
-      const [response] = await once(socket, 'data');
-      expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
-      await Promise.all([once(accepted, 'close'), stopped]);
+      for (const [response] of await Promise.all(responses)) {
+        expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
+      }
+      await stopped;
     });
 
     it('stays connected longer while it waits for its response or reads it than while idle', async () => {

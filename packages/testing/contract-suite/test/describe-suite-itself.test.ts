@@ -1,9 +1,5 @@
 import { contractFor } from '@plant-store/contract-suite';
-import {
-  type Defect,
-  type Difference,
-  describeSuiteItself,
-} from '@plant-store/contract-suite/mocha';
+import { type Difference, describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { expect } from 'chai';
 import { resultsOf } from './support/results-of.js';
 
@@ -12,59 +8,36 @@ interface Box {
   readonly has: boolean;
 }
 
-const KEEPS = 'keeps what was put into it';
 const given = contractFor<Box, Record<never, never>>();
-const cases = {
-  [KEEPS]: given([], async ({ has }) => {
-    expect(has).to.equal(true);
-  }),
-};
+const hasIt = given([], async ({ has }) => void expect(has).to.equal(true));
+const [failure, lateFailure] = ['to equal true', 'to equal true'];
 
-const variants = {
-  'keeps more': { differs: () => ({}) },
-  'keeps more after a fault': { differs: () => ({}), after: ['outage'] },
-};
-
-/** Resolves with the tests of a suite itself that fail, and their failures. */
-async function failuresOf(has: boolean, defects?: Record<string, Defect<Box>>) {
-  const open = (difference: Difference<Box>) => ({ has, ...difference({ has }) });
-  const faultyAdapters = defects === undefined ? {} : { [KEEPS]: defects };
+it('The test of a suite fails unless correct adapters pass, and faulty ones fail as expected', async () => {
+  const open = (difference: Difference<Box>) => ({ has: true, ...difference({ has: true }) });
+  const variants = {
+    'keeps less': { differs: () => ({ has: false }) },
+    'keeps less after a fault': { differs: () => ({ has: false }), after: ['outage'] },
+  };
+  const faulty = {
+    'is correct': () => ({ has: true, failure }),
+    'is in time': () => ({ has: true, lateFailure }),
+    'fails otherwise': () => ({ has: false, failure: 'late' }),
+    forgets: () => ({ has: false, failure }),
+    hangs: () => ({ has: false, lateFailure }),
+  };
   const results = await resultsOf(() =>
-    describeSuiteItself('Box', cases, open, variants, faultyAdapters),
+    describeSuiteItself('Box', { keeps: hasIt, shows: hasIt }, open, variants, { keeps: faulty }),
   );
-  return Object.entries(results).filter(([, failure]) => failure !== undefined);
-}
-
-describe('The test of a suite itself', () => {
-  const failure = 'to equal true';
-
-  it('passes if every correct adapter passes and every lying one fails as expected', async () => {
-    const defects = {
-      forgets: () => ({ has: false, failure }),
-      hangs: () => ({ has: false, lateFailure: failure }),
-    };
-    expect(await failuresOf(true, defects)).to.deep.equal([]);
-  });
-
-  it('fails if a lying adapter passes, fails with another message, or is missing', async () => {
-    const another = 'x'.repeat(100);
-    const failures = await failuresOf(false, {
-      'is correct': () => ({ has: true, failure }),
-      forgets: () => ({ failure: another }),
-      'is in time': () => ({ has: true, lateFailure: failure }),
-    });
-    expect(failures.map(([title]) => title)).to.deep.equal([
-      'passes for a correct adapter',
-      'passes for an adapter that keeps more',
-      'catches an adapter that is correct',
-      'catches an adapter that forgets',
-      'catch each adapter that settles late or never',
-    ]);
-    const shown = `with: ${another}\ngot: AssertionError: expected false to equal true`;
-    expect(failures[3]?.[1], 'all of what was expected, and all of what came').to.include(shown);
-    const without = await failuresOf(true);
-    expect(without.map(([title]) => title)).to.deep.equal([
-      'each catch a deliberately faulty adapter',
-    ]);
-  });
+  const failures = Object.entries(results).filter(([, it]) => it !== undefined);
+  expect(failures.map(([title]) => title)).to.deep.equal([
+    'passes for an adapter that keeps less',
+    'catches an adapter that is correct',
+    'catches an adapter that fails otherwise',
+    'catch each adapter that settles late or never',
+    'each catch a deliberately faulty adapter',
+  ]);
+  expect(failures[2]?.[1]).to.include(
+    'with: late\ngot: AssertionError: expected false to equal true',
+  );
+  expect(failures[4]?.[1]).to.equal('no faulty adapter for: shows');
 });

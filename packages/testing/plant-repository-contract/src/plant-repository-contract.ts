@@ -14,7 +14,7 @@ const hooks = (...names: (keyof DatabaseFaults)[]) => names;
  * What a store may lack, and the hooks that it then leaves out. A store that keeps its plants outside its process offers
  * every other hook: in a file, for example, with a file system that a test makes fail.
  */
-const CAPABILITIES = {
+export const CAPABILITIES = {
   'disk or server': hooksOf(contractCases),
   connections: hooks('connections', 'loseConnections', 'delayNextWrite'),
   transactions: hooks('holdUncommitted'),

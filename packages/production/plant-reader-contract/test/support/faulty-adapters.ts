@@ -19,11 +19,6 @@ const inEveryFault: Readonly<Record<string, Defect<CorrectReader>>> = {
     failure: 'read: expected it to be rejected as unavailable, because the database',
     read: (page, limit) => read(page, limit).catch(() => []),
   }),
-  'mistakes an outage after the first page for the end of the plants': ({ read }) => ({
-    failure: 'read: expected it to be rejected as unavailable, because the database',
-    read: (page, limit) =>
-      read(page, limit).catch((it) => (page.after === undefined ? Promise.reject(it) : [])),
-  }),
   'shows its password when it cannot read': () => ({
     failure: 'the error of read.cause.message reveals "a-pass/word"',
     failed: () => new StoreUnavailableError('refused', { cause: new Error(`as ${PASSWORD}`) }),
@@ -51,21 +46,9 @@ export const faultyAdapters: FaultyAdapters<CorrectReader> = {
         return pageOf(left, { limit });
       },
     }),
-    'orders ids as texts': () => ({
-      failure: 'plant -9223372036854775808 read first: expected id',
-      select: (...all) => pageOf(...all).sort((a, b) => (`${a.id}` < `${b.id}` ? -1 : 1)),
-    }),
     'makes an absent tag an empty one': () => ({
       failure: 'plant 9223372036854775807 read after plant 9223372036854775806: expected no tag',
       see: (plants) => plants.map((plant) => newPlant({ tag: '', ...plant })),
-    }),
-    'makes an empty tag an absent one': () => ({
-      failure: 'plant -9223372036854775807 read after plant -9223372036854775808: expected tag ""',
-      see: (plants) => plants.map((plant) => (plant.tag === '' ? withoutTag(plant) : plant)),
-    }),
-    'leaves out the ids between 2^40 and 2^41': () => ({
-      failure: 'read after plant',
-      see: (plants) => plants.filter(({ id }) => id >> 40n !== 1n),
     }),
     'leaves out every thousandth plant': () => ({
       failure: 'plant 10000000000',
@@ -83,13 +66,6 @@ export const faultyAdapters: FaultyAdapters<CorrectReader> = {
   },
   'begins after the given id, whether or not a plant has it': {
     'compares ids as doubles': comparingDoubles,
-    'begins with the first plant when none has the id': () => ({
-      failure: 'plant -2147483649 read first: expected id -2147483649',
-      select(plants, { after, limit }) {
-        const begin = plants.findIndex(({ id }) => id === after) + 1;
-        return plants.slice(begin, begin + limit);
-      },
-    }),
   },
   'reads plants that are larger than a usual page': {
     'mistakes a plant that does not fit on a page for the end': () => ({

@@ -12,38 +12,18 @@ import {
 /** What a verifier may mistake for the gardener's token, by its name in the failure. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'the empty string': '',
-  'a space': ' ',
-  'a dot': '.',
-  'two dots': '..',
-  'a word': 'token',
-  'U+0000': '\u0000',
-  'a lone surrogate': '\uD800',
   'a name of JavaScript itself': '__proto__',
   '100,000 characters': 'a'.repeat(100_000),
-  '100,000 dots': '.'.repeat(100_000),
 };
 const ALTERED: Readonly<Record<string, string>> = {
   'a token without its first character': GARDENER.slice(1),
-  'a token without its last ten characters': GARDENER.slice(0, -10),
   'a token with one more character': `${GARDENER}A`,
-  'a token after a space': ` ${GARDENER}`,
   'a token before a line feed': `${GARDENER}\n`,
-  'a token before U+0000': `${GARDENER}\u0000`,
-  'a token twice over': `${GARDENER}${GARDENER}`,
   'a token with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
 };
 
 /** Names that no client may have; the last two are its token, and a part of it. */
-const NAMES = [
-  '',
-  'x'.repeat(129),
-  'a\nb',
-  'a\u0000b',
-  'a\uD800b',
-  'a\u200Eb',
-  GARDENER,
-  'that-was-given-to-the',
-];
+const NAMES = ['', 'x'.repeat(129), 'a\nb', 'a\uD800b', GARDENER, 'that-was-given-to-the'];
 
 /** Verifiers that accept each of these tokens as the gardener's while `accepts` is true. */
 const accepting = (
