@@ -1,175 +1,198 @@
 import { randomUUID } from 'node:crypto';
-import type { NewPlant } from '@plant-store/domain';
-import {
-  findingAt,
-  type InsertResult,
-  type PlantFinding,
-  type PlantInsert,
+import type {
+  InsertRequest,
+  InsertResult,
+  PlantFinding,
+  PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
-import type { Connections } from './connections.js';
-import type { ExaminedTable } from './examined-table.js';
-import { lookUp } from './look-up.js';
-import { type MarkedPlant, rowOf } from './plant-row.js';
-import type { PlantClient } from './plant-store-client.js';
-import { PostgresqlStoreError, withoutPlant } from './postgresql-error.js';
-import { absentColumn } from './table.js';
+import type { Connections, PlantClient } from './connections.js';
+import { explained, factsOf, PostgresqlStoreError } from './postgresql-error.js';
+import {
+  insertOfRows,
+  LOOK_UP,
+  type MarkedPlant,
+  markOf,
+  type PlantRow,
+  rowOf,
+  type TableState,
+  type Waits,
+} from './table.js';
 
-/** How long a batch waits for a row that another session has locked, and how long a part of it does. */
-const LOCK_TIMEOUT_MS = 500;
-const LOCK_TIMEOUT_OF_PART_MS = 50;
+/** Plants that are inserted together wait briefly for rows that other sessions have locked, and until they are durable. */
+const TOGETHER: Waits = ['50ms', 'on'];
 
-/** How long the parts of a batch are inserted. The rest is inserted later. */
-const PARTS_MS = 1_000;
+/** Plants that are sent apart wait neither for the disk nor for each other: a read that follows makes them durable. */
+const APART: Waits = ['1ms', 'off'];
 
-/** The factor by which a batch shrinks when one of its plants makes the insert fail. */
-const SMALLER_BY = 16;
+/** What an attempt has done before it looks up its plants. */
+interface Attempt {
+  readonly plants: readonly MarkedPlant[];
+  /** Whether an earlier attempt may have inserted them. */
+  readonly isRepeated: boolean;
+  /** How many rows it has inserted. */
+  inserted: number;
+  /** Why plants were not inserted. */
+  readonly errors?: Map<MarkedPlant, PostgresqlStoreError>;
+}
 
-/** Makes inserts, and carries them out: whole first, then in parts if one plant makes that fail. */
+type MarkRow = Pick<PlantRow, 'id' | 'mark'> & TableState;
+
+const NOT_INSERTED = {
+  finding: 'plant refused',
+  code: 'no row was inserted',
+  reason: 'a trigger or policy on the table prevented the insert',
+} as const;
+
+const HIDDEN =
+  'row-level security hides the row with this id from the role, or a trigger prevented the insert. The policies for SELECT must show it every row';
+
+const CHANGED =
+  'a trigger may have changed the id or the mark of a plant, so what was inserted cannot be recognised';
+
+/** A standby may lag behind the primary that a connection pooler sends inserts to. */
+const STANDBY =
+  'reads reach a standby, but inserts reach the primary, so existing ids cannot be looked up. Let the connection pooler send every statement to the primary (25006)';
+
+/** Makes inserts, and carries them out: all plants together or, if one makes that fail, each by itself. */
 export class Inserts {
   readonly #connections: Connections;
-  readonly #table: ExaminedTable;
   /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
   #prepares = true;
+  /** False after a plant was refused: where one is, another may be in the next insert, which would fail and be sent again. */
+  #areTogether = true;
 
-  constructor(connections: Connections, table: ExaminedTable) {
+  constructor(connections: Connections) {
     this.#connections = connections;
-    this.#table = table;
   }
 
   /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
   newInsert(): PlantInsert {
     const marks: string[] = [];
-    const marked = (plant: NewPlant, at: number): MarkedPlant => {
-      marks[at] ??= randomUUID();
-      return { plant, mark: marks[at] };
-    };
-    return {
-      isRepeatable: true,
-      send: (request, lost) => this.#send(() => request.take().map(marked), lost),
-    };
+    return { isRepeatable: true, send: (request, lost) => this.#send(request, marks, lost) };
   }
 
-  async #send(take: () => readonly MarkedPlant[], lost: AbortSignal): Promise<InsertResult> {
-    const insert = (client: PlantClient) => this.#insert(client, take());
-    try {
-      return await this.#connections.inserts.run(insert, lost, 'close');
-    } catch (error) {
-      if (error instanceof PostgresqlStoreError) return resultOf(error);
-      throw error;
-    }
-  }
-
-  /** Inserts plants together or, when one of them makes that fail, in smaller and smaller parts. */
-  async #insert(client: PlantClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
-    if (plants.length === 0) return { findings: [] };
-    const whole = await this.#insertPart(client, plants, LOCK_TIMEOUT_MS);
-    if (whole) return whole;
-    const found = new Map<MarkedPlant, PlantFinding>();
-    let error: unknown;
-    const end = performance.now() + PARTS_MS;
-    const parts = partsOf(plants);
-    for (const part of parts) {
-      if (performance.now() > end) break;
-      const inserting = this.#insertPart(client, part, LOCK_TIMEOUT_OF_PART_MS);
-      const result = await inserting.catch((cause: unknown) => {
-        // What the earlier parts have found is lost: they are inserted again, and recognised.
-        throw new Error('the connection was lost', { cause });
+  async #send(request: InsertRequest, marks: string[], lost: AbortSignal): Promise<InsertResult> {
+    const insert = (client: PlantClient) => {
+      const isRepeated = marks.length > 0;
+      const plants = request.take().map((plant, at) => {
+        marks[at] ??= randomUUID();
+        return { plant, mark: marks[at] };
       });
-      if (!result) parts.push(...partsOf(part));
-      else for (const [at, it] of part.entries()) found.set(it, findingAt(result, at));
-      error ??= result?.error;
-    }
-    return { findings: plants.map((it) => found.get(it) ?? 'not now'), error };
-  }
-
-  /** Resolves with `undefined` when one of several plants may be why none was inserted. */
-  async #insertPart(
-    client: PlantClient,
-    plants: readonly MarkedPlant[],
-    lockTimeoutMs: number,
-  ): Promise<InsertResult | undefined> {
-    try {
-      return await this.#insertFitting(client, plants, lockTimeoutMs);
-    } catch (error) {
-      const known = withoutPlant(error);
-      if (!(known instanceof PostgresqlStoreError) || known.facts.reconnects) throw error;
-      if (known.facts.isUnprepared) this.#prepares = false;
-      if (known.facts.mayBeOnePlant && plants.length > 1) return undefined;
-      const [plant] = plants;
-      const isLocked = plant && known.facts.isLocked;
-      return isLocked ? lookUpLocked(client, plant, known) : resultOf(known);
-    }
-  }
-
-  /** Inserts plants, except those with a field whose column is absent. */
-  async #insertFitting(
-    client: PlantClient,
-    plants: readonly MarkedPlant[],
-    lockTimeoutMs: number,
-  ): Promise<InsertResult> {
-    // Read once: a check may find the column while the insert is on its way.
-    const { absent } = this.#table.statements;
-    const absentIn = ({ plant }: MarkedPlant) => absent.find((it) => plant[it] !== undefined);
-    const column = plants.map(absentIn).find((it) => it !== undefined);
-    if (column === undefined) return this.#insertRows(client, plants, lockTimeoutMs);
-    const others = plants.filter((it) => !absentIn(it));
-    const inserted = await this.#insertRows(client, others, lockTimeoutMs);
-    return {
-      findings: plants.map((it) =>
-        absentIn(it) ? 'unusable' : findingAt(inserted, others.indexOf(it)),
-      ),
-      error: new PostgresqlStoreError('unusable', absentColumn(column)[0]),
+      return this.#insert(client, plants, isRepeated);
     };
+    try {
+      return await this.#connections.run('inserts', insert, lost);
+    } catch (error) {
+      if (!(error instanceof PostgresqlStoreError) || error.finding === 'plant refused')
+        throw error;
+      return { findings: error.finding, error };
+    }
   }
 
-  async #insertRows(
+  async #insert(
     client: PlantClient,
     plants: readonly MarkedPlant[],
-    lockTimeoutMs: number,
+    isRepeated: boolean,
   ): Promise<InsertResult> {
     if (plants.length === 0) return { findings: [] };
-    const { columns, insertOne, insertMany } = this.#table.statements;
-    // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
-    const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
-    const isOne = rows.length === 1;
-    const { text, name } = isOne ? insertOne : insertMany;
-    const cells = columns.map((column) => rows.map((row) => row[column]));
-    const values = [...(isOne ? cells.flat() : cells), `${lockTimeoutMs}ms`];
-    const statement = { text, values, name: this.#prepares ? name : undefined };
-    const { rowCount } = await client.runDurably(statement);
-    if (rowCount === plants.length) return { findings: 'stored' };
-    return lookUp(client, plants).catch((error: unknown) => ({
-      // If only some rows were inserted, it is not known which.
-      findings: rowCount === 0 ? 'not now' : 'unknown',
-      error: withoutPlant(error),
-    }));
+    if (this.#areTogether) {
+      // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
+      const sorted = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1));
+      try {
+        const inserted = await this.#run(client, sorted, TOGETHER);
+        if (inserted === plants.length) return { findings: 'stored' };
+        return await resultOf({ plants, isRepeated, inserted }, read(client, plants));
+      } catch (error) {
+        if (!factsOf(error).mayBeOnePlant) throw error;
+      }
+    }
+    const errors = new Map<MarkedPlant, PostgresqlStoreError>();
+    const attempt = { plants, isRepeated, inserted: 0, errors };
+    const inserting = plants.map((it) => this.#insertApart(client, it, attempt));
+    const reading = read(client, plants);
+    await Promise.all([...inserting, reading.catch(() => undefined)]);
+    this.#areTogether = errors.size === 0;
+    return resultOf(attempt, reading);
+  }
+
+  async #insertApart(client: PlantClient, plant: MarkedPlant, attempt: Attempt): Promise<void> {
+    try {
+      attempt.inserted += await this.#run(client, [plant], APART);
+    } catch (error) {
+      const isKnown = error instanceof PostgresqlStoreError && !error.facts.reconnects;
+      // Others may be written: they are sent again, and recognised.
+      if (!isKnown) throw new Error('the connection was lost', { cause: error });
+      attempt.errors?.set(plant, error);
+    }
+  }
+
+  /** Resolves with the number of inserted rows. */
+  async #run(client: PlantClient, plants: readonly MarkedPlant[], waits: Waits): Promise<number> {
+    const { text, values, name } = insertOfRows(plants.map(rowOf), waits);
+    const insert = this.#prepares ? { text, values, name } : { text, values };
+    try {
+      return (await client.runDurably(insert)).rowCount ?? 0;
+    } catch (error) {
+      const known = explained(error, true);
+      if (factsOf(known).isUnprepared) this.#prepares = false;
+      throw known;
+    }
   }
 }
 
-/**
- * Looks up a row that another session has locked: that session may be inserting it, or updating one that is committed.
- */
-async function lookUpLocked(
-  client: PlantClient,
-  plant: MarkedPlant,
-  locked: PostgresqlStoreError,
+/** Runs what an insert runs, without a plant: waits for the locks and standbys that it waits for, and fails if it would. */
+export async function insertNothing(client: PlantClient): Promise<void> {
+  const { text, values } = insertOfRows([], TOGETHER);
+  // `RETURNING` fails where a rule would discard the rows.
+  await client.runDurably({ text: `${text} RETURNING mark`, values });
+  await read(client, []);
+}
+
+/** Reads the rows with the ids of plants, and makes them durable. The first one has the state, even if there is no plant. */
+async function read(client: PlantClient, plants: readonly MarkedPlant[]) {
+  const statement = { text: LOOK_UP, values: [plants.map(({ plant }) => plant.id)] };
+  const { rows } = await client.runDurably<MarkRow>(statement);
+  if (rows[0]?.in_recovery)
+    throw new PostgresqlStoreError('no look-ups', STANDBY, { reconnects: true }, '25006');
+  return rows;
+}
+
+/** Resolves with what became of plants of which not every one was inserted together. */
+async function resultOf(
+  attempt: Attempt,
+  reading: Promise<readonly MarkRow[]>,
 ): Promise<InsertResult> {
-  const found = await lookUp(client, [plant]).catch(() => undefined);
-  const finding = found && findingAt(found, 0);
-  return finding === 'stored' || finding === 'taken' ? { findings: finding } : resultOf(locked);
+  const { plants, isRepeated, inserted, errors = new Map() } = attempt;
+  try {
+    const rows = await reading;
+    const { is_kept, may_hide, has_trigger } = rows[0] as MarkRow;
+    const ids = new Set(rows.map(({ id }) => id));
+    const marks = new Set(rows.map(markOf));
+    const own = plants.filter(({ mark }) => marks.has(mark));
+    // Otherwise, a row that seems to be another's may be one that this insert has written.
+    const isCertain = own.length >= inserted && !(isRepeated && has_trigger);
+    const findings = plants.map((it): PlantFinding => {
+      if (marks.has(it.mark)) return 'stored';
+      if (!is_kept) return 'not now';
+      if (!isCertain) return 'unknown';
+      if (ids.has(`${it.plant.id}`)) return 'taken';
+      return findingOf(errors.get(it)) ?? (may_hide ? 'unusable' : NOT_INSERTED);
+    });
+    const [
+      failed = findings.includes('unusable')
+        ? new PostgresqlStoreError('unusable', HIDDEN)
+        : undefined,
+    ] = errors.values();
+    return { findings, error: isCertain ? failed : new Error(CHANGED) };
+  } catch (error) {
+    // If only some rows were inserted, it is not known which.
+    return { findings: inserted === 0 ? 'not now' : 'unknown', error: explained(error, true) };
+  }
 }
 
-/** Returns the plants in up to {@link SMALLER_BY} parts. */
-function partsOf(plants: readonly MarkedPlant[]): (readonly MarkedPlant[])[] {
-  const size = Math.ceil(plants.length / SMALLER_BY);
-  const count = Math.ceil(plants.length / size);
-  return Array.from({ length: count }, (_, at) => plants.slice(at * size, (at + 1) * size));
-}
-
-/** Returns the result of an insert that failed as a whole. */
-function resultOf(error: PostgresqlStoreError): InsertResult {
-  const { finding, code } = error;
-  if (finding !== 'plant refused') return { findings: finding, error };
+/** Returns what an error means for the only plant of an insert. */
+function findingOf(error: PostgresqlStoreError | undefined): PlantFinding | undefined {
+  if (error?.finding !== 'plant refused') return error?.finding;
   const reason = 'a constraint or trigger on the table, or a server limit, rejected the plant';
-  return { findings: [{ finding, code, reason }], error };
+  return { finding: error.finding, code: error.code, reason };
 }

@@ -13,8 +13,6 @@ interface Translation extends Facts {
 interface Facts {
   /** Whether one plant of an insert of several may be the reason. */
   readonly mayBeOnePlant?: true;
-  /** Whether another session may hold a row with the same id. */
-  readonly isLocked?: true;
   /** The statements with which an administrator can correct it. */
   readonly command?: string | undefined;
   /** Whether another connection may reach another server, or the server ends this one. */
@@ -38,7 +36,7 @@ const TRANSLATIONS: readonly (readonly [pattern: RegExp, Translation])[] = [
   [/^(?:0A|3D|3F|42|55000).* \(trigger\)$/, { finding: 'unusable', mayBeOnePlant: true, sentenceWithPlants: 'a trigger of the table plants fails' }],
   [/^42501/, { finding: 'unusable', sentenceWithPlants: 'a permission is missing: plant-store check names it' }],
   // A lock timeout.
-  [/^55P03/, { finding: 'not now', mayBeOnePlant: true, isLocked: true }],
+  [/^55P03/, { finding: 'not now', mayBeOnePlant: true }],
   // User, password, host.
   [/^28/, { finding: 'credentials refused' }],
   // A standby, or a server that an administrator made read-only.
@@ -55,13 +53,16 @@ const TRANSLATIONS: readonly (readonly [pattern: RegExp, Translation])[] = [
   [/^(?:53|55(?!000))/, { finding: 'not now' }],
   // PgBouncer, for a statement that it has not sent on. When it loses a server that carries one out, only the text differs.
   [/^08P01 (?:query_wait_timeout$|server login has been failing)/, { finding: 'not now', sentence: 'PgBouncer has no connection to the server', reconnects: true }],
-  [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique. Make it the primary key', command: 'ALTER TABLE plants ADD PRIMARY KEY (id);' }],
+  [/^42P10/, { finding: 'unusable', sentence: 'the column id of the table plants is not unique' }],
   // Database, schema, columns, settings.
   [/^(?:0A|3D|3F|42|55000)/, { finding: 'unusable' }],
 ];
 
 /** Anything else: the server stops or crashes, a pooler has lost it, or this package does not know the error. */
 const UNKNOWN: Translation = { finding: 'unknown', reconnects: true };
+
+const WITH_PLANTS =
+  'the database reported an error, whose text may contain a plant: see the log of the database';
 
 /** An error of the database, without any value of a plant. */
 export class PostgresqlStoreError extends Error {
@@ -79,6 +80,10 @@ export class PostgresqlStoreError extends Error {
   }
 }
 
+/** Returns what this package does about an error: nothing, unless it is the database's. */
+export const factsOf = (error: unknown): Facts =>
+  error instanceof PostgresqlStoreError ? error.facts : {};
+
 /** The code of Node.js for a certificate of an unknown CA. */
 const UNTRUSTED = /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_/;
 
@@ -87,7 +92,7 @@ const REJECTED = /^SASL: (?:SCRAM-SERVER-FIRST-MESSAGE: )?(client password must 
 
 /** Explains why a connection was refused. */
 export function whyNotConnected(error: unknown): unknown {
-  if (error instanceof DatabaseError) return withServerText(error);
+  if (error instanceof DatabaseError) return explained(error, false);
   if (!(error instanceof Error)) return error;
   const [rejected, noPassword] = REJECTED.exec(error.message) ?? [];
   if (rejected) {
@@ -101,31 +106,18 @@ export function whyNotConnected(error: unknown): unknown {
   });
 }
 
-/** Explains an error of a statement that carries no plant. */
-export function withServerText(error: unknown): unknown {
+/** Explains an error of the database. If the statement carried plants, the server's own text may quote them. */
+export function explained(error: unknown, hadPlants: boolean): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  return explained(error, translationOf(error).sentence ?? error.message);
-}
-
-/** Throws what `withServerText` returns. */
-export function rejectWithServerText(error: unknown): never {
-  throw withServerText(error);
-}
-
-/** Explains an error of a statement that may carry plants. */
-export function withoutPlant(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
-  const {
-    sentence,
-    sentenceWithPlants = 'the database reported an error, whose text may contain a plant: see the log of the database',
-  } = translationOf(error);
-  return explained(error, sentence ?? sentenceWithPlants);
-}
-
-function explained(error: DatabaseError, text: string): PostgresqlStoreError {
   const { code = '' } = error;
-  const { finding, ...facts } = translationOf(error);
-  return new PostgresqlStoreError(finding, `${text} (${code || 'no code'})`, facts, code);
+  const { finding, sentence, sentenceWithPlants, ...facts } = translationOf(error);
+  const other = hadPlants ? (sentenceWithPlants ?? WITH_PLANTS) : error.message;
+  return new PostgresqlStoreError(
+    finding,
+    `${sentence ?? other} (${code || 'no code'})`,
+    facts,
+    code,
+  );
 }
 
 function translationOf({ code, routine, where, message }: DatabaseError): Translation {

@@ -1,144 +1,157 @@
-import type { Plant } from '@plant-store/domain';
-import { eachField, type PlantRow } from './plant-row.js';
+import { createHash } from 'node:crypto';
+import type { NewPlant, NewPlantFields, Plant } from '@plant-store/domain';
+import { UnreadablePlantError } from '@plant-store/plant-reader';
 
-type Column = keyof PlantRow;
+/** A plant to be inserted, and the mark by which its insert recognises it later. */
+export interface MarkedPlant {
+  readonly plant: NewPlant;
+  readonly mark: string;
+}
 
-/** A table created by an older version may lack columns that were added later. */
-export type OptionalColumn = Exclude<Column, 'id' | 'name' | 'mark'>;
-
-/** The column type of a field. Does not compile for a field that is not a string: add its type here. */
-type FieldType<Value> = [Value] extends [string | undefined] ? 'text' : never;
-
-const FIELDS: { readonly [Field in keyof Plant]-?: FieldType<Plant[Field]> } = eachField(
-  () => 'text' as const,
-);
+/** A row of the table. The driver reads a `bigint` as text, and other programs write any mark, or none. */
+export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mark', string | null>>;
 
 /** The types of the columns. */
-export const COLUMNS: Readonly<Record<Column, string>> = { id: 'bigint', ...FIELDS, mark: 'uuid' };
+export const COLUMNS: Readonly<Record<keyof PlantRow, string>> = {
+  id: 'bigint',
+  name: 'text',
+  tag: 'text',
+  mark: 'uuid',
+};
 
-export const ALL_COLUMNS = Object.keys(COLUMNS) as Column[];
+const NAMES = Object.keys(COLUMNS) as (keyof PlantRow)[];
 
-const REQUIRED_COLUMNS = ['id', 'name', 'mark'];
-
-const OPTIONAL_COLUMNS = ALL_COLUMNS.filter((it) => !REQUIRED_COLUMNS.includes(it));
-
-function definitionOf(column: string): string {
-  if (column === 'id') return ' PRIMARY KEY';
-  return REQUIRED_COLUMNS.includes(column) ? ' NOT NULL' : '';
-}
-
-const DEFINITIONS = Object.entries(COLUMNS).map(
-  ([name, type]) => `\n  ${name} ${type}${definitionOf(name)}`,
-);
+const CONSTRAINTS = { id: ' PRIMARY KEY', name: ' NOT NULL', tag: '', mark: ' NOT NULL' };
 
 /** Run once by an administrator. */
-export const CREATE_TABLE = `CREATE TABLE plants (${DEFINITIONS}\n)`;
-
-/** Run after {@link CREATE_TABLE}. `$USER` is the role of the service. */
-const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
-
-/** A change for the administrator to make, with the statements that make it. */
-type Warning = readonly [message: string, command?: string];
-
-const listed = (columns: readonly string[]) => columns.map((it) => `'${it}'`).join(', ');
-
-const WANTED = Object.entries(COLUMNS).map(([name, type]) => `(${listed([name, type])})`);
-
-const WRONG_TYPE = `SELECT format('the column %s of the table plants is %s. Change it to %s', name,
-    coalesce(format_type(atttypid, atttypmod), 'missing'), type)
-  FROM (VALUES ${WANTED.join(', ')}) AS wanted (name, type)
-  LEFT JOIN pg_attribute ON attrelid = plants.oid AND attname = name AND NOT attisdropped
-  WHERE (attname IS NOT NULL OR name IN (${listed(REQUIRED_COLUMNS)}))
-    AND coalesce(format_type(atttypid, atttypmod), '')
-      NOT IN (type, replace(type, 'text', 'character varying')) LIMIT 1`;
-
-const ABSENT = `ARRAY(SELECT name FROM unnest(ARRAY[${listed(OPTIONAL_COLUMNS)}]) AS name
-  WHERE NOT EXISTS (SELECT FROM pg_attribute
-    WHERE attrelid = plants.oid AND attname = name AND NOT attisdropped))`;
-
-/** Optional fields may be absent. The service writes no further columns, which a trigger (on each row, before an insert) may fill. */
-const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Make it nullable', attname)
-  FROM pg_attribute WHERE attrelid = plants.oid AND attnum > 0 AND NOT attisdropped AND attnotnull
-    AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = plants.oid AND tgtype & 7 = 7)
-    AND (attname IN (${listed(OPTIONAL_COLUMNS)})
-      OR attname NOT IN (${listed(REQUIRED_COLUMNS)}) AND NOT atthasdef AND attidentity = '') LIMIT 1`;
-
-/** Policies that refuse or hide some rows cannot be recognized. */
-const WITHOUT_POLICY = `SELECT format(
-    'row-level security of the table plants has no policy for %s. Create one', name)
-  FROM (VALUES ('a', 'INSERT'), ('r', 'SELECT')) AS command (code, name)
-  WHERE row_security_active(plants.oid) AND NOT EXISTS (
-    SELECT FROM pg_policy, unnest(polroles) AS role
-    WHERE polrelid = plants.oid AND polpermissive AND polcmd::text IN ('*', code)
-      AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
-
-/** `ON CONFLICT` does not work with it. */
-const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. Replace it with one that is not'
-  FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
-  WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
-
-/** The default of a `serial` column uses a sequence. Without the permission, each insert fails. */
-const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is missing. Grant it', pg_class.oid::regclass)
-  FROM pg_attrdef JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid
-    JOIN pg_class ON refclassid = 'pg_class'::regclass AND pg_class.oid = refobjid
-  WHERE adrelid = plants.oid AND CASE WHEN pg_class.relkind = 'S'
-    THEN NOT has_sequence_privilege(pg_class.oid, 'USAGE, UPDATE') END LIMIT 1`;
+export const CREATE_TABLE = `CREATE TABLE plants (${NAMES.map((it) => `\n  ${it} ${COLUMNS[it]}${CONSTRAINTS[it]}`)}\n)`;
 
 /**
- * Where the table is, if the role does not find it: a second, empty one would accept ids that it has. Tables of other
- * programs have no mark.
+ * Returns the row of a plant. A `text` column can hold any string that does not contain U+0000. When a field has one,
+ * `\0` stands for U+0000 and `\\` for a backslash in every field, and the version of the mark is 8 instead of 4.
  */
-const ELSEWHERE = `SELECT CASE WHEN NOT has_schema_privilege(nspname, 'USAGE')
-    THEN ARRAY[format('the role lacks USAGE on the schema %I of the table plants. Grant it', nspname),
-      format('GRANT USAGE ON SCHEMA %I TO $USER;', nspname)]
-    ELSE ARRAY[format('the table plants is in the schema %I, which the search_path of the role lacks. Add it', nspname),
-      format('ALTER ROLE $USER IN DATABASE %I SET search_path = %I, %s;',
-        current_database(), nspname, current_setting('search_path'))] END
-  FROM pg_class AS other JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    JOIN pg_attribute ON attrelid = other.oid AND attname = 'mark' AND atttypid = 'uuid'::regtype
-  WHERE relname = 'plants' AND relkind IN ('r', 'p') AND relpersistence <> 't' ORDER BY nspname LIMIT 1`;
-
-const MISSING = `ARRAY['the table plants does not exist. Create it and grant permissions on it', '${CREATE_TABLE};\n${GRANT}']`;
-
-/** Reads a {@link TableState}. Waits for no lock of the table. */
-export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent,
-    pg_is_in_recovery() AS in_recovery, CASE
-    WHEN current_setting('fsync', true) = 'off'
-      THEN ARRAY['fsync is off, so a crash can lose plants. Turn it on']
-    WHEN current_setting('server_encoding') <> 'UTF8'
-      THEN ARRAY['the database encoding is not UTF8. Create a UTF8 database']
-    WHEN plants.oid IS NULL THEN coalesce((${ELSEWHERE}), ${MISSING})
-    WHEN relkind <> 'r' THEN ARRAY['plants is not an ordinary table. Replace it with one']
-    WHEN relpersistence <> 'p' THEN ARRAY['the table plants is unlogged. Run ALTER TABLE plants SET LOGGED', 'ALTER TABLE plants SET LOGGED;']
-    WHEN current_setting('row_security') = 'off' AND row_security_active(plants.oid)
-      THEN ARRAY['row_security is off, so every statement on the table plants is refused. Turn it on']
-    WHEN NOT (has_any_column_privilege(plants.oid, 'SELECT') AND has_any_column_privilege(plants.oid, 'INSERT'))
-      THEN ARRAY['the role lacks permissions on the table plants. Grant them', '${GRANT}']
-    ELSE ARRAY[coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE}))]
-    END AS unusable
-  FROM to_regclass('plants') AS found LEFT JOIN pg_class AS plants ON plants.oid = found`;
-
-/** What the catalog and the settings of the server show. */
-export interface TableState {
-  /** Whether a standby was read. */
-  readonly in_recovery: boolean;
-  /** Whether a crash can damage pages. */
-  readonly torn: boolean | null;
-  /** The optional columns that the table does not have. */
-  readonly absent: readonly OptionalColumn[];
-  /** Why the table cannot keep plants, if it cannot, and the statements that correct it. */
-  readonly unusable: readonly [why: string | null, command?: string];
+export function rowOf({ plant, mark }: MarkedPlant): PlantRow {
+  const { name, tag = null } = plant;
+  const id = `${plant.id}`;
+  if (!name.includes('\0') && !tag?.includes('\0')) return { id, name, tag, mark };
+  return { id, name: escaped(name), tag: tag && escaped(tag), mark: version(mark, '8') };
 }
 
-export const TORN_PAGES: Warning = [
-  'full_page_writes is off, so a machine crash can damage the table unless the file system writes whole pages. Turn it on',
-  'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
-];
+/** Returns the plant of a row, or throws `UnreadablePlantError`. */
+export function plantOf({ id, name, tag, mark }: PlantRow): Required<NewPlantFields> {
+  const isEscaped = mark?.[14] === '8';
+  if (name === null || (isEscaped && [name, tag].some(hasOtherEscape))) {
+    throw new UnreadablePlantError(
+      `the row with the id ${id} is not a plant: another program wrote it. Remove it or correct it`,
+    );
+  }
+  const textOf = isEscaped ? unescaped : (text: string) => text;
+  return { id: BigInt(id), name: textOf(name), tag: tag === null ? undefined : textOf(tag) };
+}
 
-export const MAY_LAG =
-  'plants are read from a standby, which may lag: recent plants may be missing. Read them from the primary';
+/** Returns the mark that a plant was given; `undefined` when another program wrote the row without one. */
+export function markOf({ mark }: Pick<PlantRow, 'mark'>): string | undefined {
+  return mark?.[14] === '8' ? version(mark, '4') : (mark ?? undefined);
+}
 
-export const absentColumn = (column: OptionalColumn): Warning => [
-  `the table plants has no column ${column}. Plants with a ${column} are refused until it is added`,
-  `ALTER TABLE plants ADD COLUMN ${column} ${COLUMNS[column]};`,
-];
+function version(mark: string, digit: string): string {
+  return mark.slice(0, 14) + digit + mark.slice(15);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, (_, next) => (next === '0' ? '\0' : next));
+}
+
+function hasOtherEscape(text: string | null): boolean {
+  return text?.replace(/\\[\\0]/g, '').includes('\\') ?? false;
+}
+
+/**
+ * For this transaction, so that a connection pooler can lend the connection to others: no default of the server, the
+ * database or the role makes it less durable, or hides the warnings of a commit.
+ */
+const settings = (commit: string) => `set_config('synchronous_commit', ${commit}, true) <> ''
+  AND set_config('client_min_messages', 'warning', true) <> ''`;
+
+/** Whether a commit survives a crash of the machine. A server without the setting is trusted. */
+const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
+  AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = to_regclass('plants'))`;
+
+/**
+ * Another session may have committed a plant without waiting for the disk or the standbys. A message in the log after
+ * that commit makes the synchronous commit of this transaction include it. A standby shows only what it has flushed.
+ */
+const FLUSH = `CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'plant-store', '') END`;
+
+/** What {@link STATE} reads. */
+export interface TableState {
+  /** Whether plants are kept, and the key holds for all of them: it does not for tables that inherit from this one. */
+  readonly is_kept: boolean | null;
+  /** Whether row-level security may hide plants from the role. */
+  readonly may_hide: boolean;
+  /** Whether a trigger may change or skip what is inserted. */
+  readonly has_trigger: boolean;
+  /** Whether a standby replies, which may lag behind the primary. */
+  readonly in_recovery: boolean;
+}
+
+/** Reads the catalog, and waits for nothing. */
+export const STATE = `SELECT pg_is_in_recovery() AS in_recovery, row_security_active(plants) AS may_hide,
+    ${IS_KEPT} AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = plants) AS is_kept,
+    EXISTS (SELECT FROM pg_trigger WHERE tgrelid = plants AND tgtype & 4 = 4 AND NOT tgisinternal) AS has_trigger
+  FROM to_regclass('plants') AS plants`;
+
+/**
+ * Reads marks by ids, and makes durable what it reads. Without ids, it writes only where standbys acknowledge. There is a
+ * row even if there is no plant, and so is there on a {@link PAGE}.
+ */
+export const LOOK_UP = `SELECT id, mark, state.*, CASE WHEN cardinality($1::bigint[]) > 0
+    OR current_setting('synchronous_standby_names', true) <> '' THEN ${FLUSH} END AS flushed
+  FROM (SELECT ${settings("'on'")} AS are_set) AS settings, (${STATE}) AS state
+  LEFT JOIN plants ON id = ANY ($1::bigint[])`;
+
+/** Reads a page, which ends with the plant that reaches 4 MiB. `octet_length` does not read the value of a large column. */
+export const PAGE = `SELECT page.*, pg_is_in_recovery() AS in_recovery, ${FLUSH} AS flushed
+  FROM (SELECT ${settings("'on'")} AS are_set) AS settings LEFT JOIN (
+    SELECT ${NAMES}, sum(octet_length(name) + coalesce(octet_length(tag), 0))
+      OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+    FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
+  ) AS page ON true
+  WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`;
+
+/** Whether a row has a plant. */
+export const hasPlant = ({ id }: { readonly id: string | null }): boolean => id !== null;
+
+/**
+ * Returns an insert, whose last parameters are {@link Waits}. The command tag counts the plants, so neither the server nor the driver handles rows of a reply. The server plans
+ * the prepared statement once. Its name is a digest of the text, because a connection pooler lends sessions together with
+ * the statements of others.
+ */
+function insertOf(values: readonly string[]) {
+  const [lock, commit] = [`$${values.length + 1}`, `$${values.length + 2}`];
+  const text = `INSERT INTO plants (${NAMES}) SELECT ${values}
+    WHERE ${settings(commit)} AND ${IS_KEPT} AND set_config('lock_timeout', ${lock}, true) <> ''
+    ON CONFLICT (id) DO NOTHING`;
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return { text, name: `insert plants ${digest}` };
+}
+
+/** Without arrays, which take the server longer: a lone client would wait for them. */
+const INSERT_ONE = insertOf(NAMES.map((it, at) => `$${at + 1}::${COLUMNS[it]}`));
+
+const INSERT_MANY = insertOf(NAMES.map((it, at) => `unnest($${at + 1}::${COLUMNS[it]}[])`));
+
+/** How long an insert waits for a row that another session has locked, and whether until the plants are durable. */
+export type Waits = readonly [lock: string, commit: 'on' | 'off'];
+
+/** Returns an insert of rows. */
+export function insertOfRows(rows: readonly PlantRow[], waits: Waits) {
+  const [first, ...others] = rows;
+  const isOne = first && others.length === 0;
+  const values = NAMES.map((it) => (isOne ? first[it] : rows.map((row) => row[it])));
+  return { ...(isOne ? INSERT_ONE : INSERT_MANY), values: [...values, ...waits] };
+}

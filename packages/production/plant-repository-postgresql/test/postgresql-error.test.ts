@@ -1,7 +1,7 @@
 import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { PostgresqlStoreError, withoutPlant } from '../src/postgresql-error.js';
+import { explained, PostgresqlStoreError } from '../src/postgresql-error.js';
 
 const NEVER = [
   'query_wait_timeout',
@@ -20,6 +20,8 @@ const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
     40001 exec_stmt_raise trigger`,
   unknown: '08006, 40003, 57P01, XX000, ZZ001',
 };
+
+const withoutPlant = (error: unknown) => explained(error, true);
 
 const findingOf = (error: unknown) => (error as PostgresqlStoreError).finding;
 
