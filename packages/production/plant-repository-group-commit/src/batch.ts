@@ -17,11 +17,13 @@ import {
 } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
-/** How long the server may work on the first attempt of an insert, and how much longer on each further one. */
-const WORK_MS = 2_250;
-
-/** The same for its reply to arrive. Together with a check and the pause before it, a lost reply costs 4 s at most. */
-const REPLY_MS = 2_750;
+/**
+ * How long the server may work on an attempt, and when its reply is due. The first three have this time, so that three lost
+ * replies in a row cost less than four seconds; each later one has twice as long, because a network may be slow.
+ */
+const WORK_MS = 1_050;
+export const REPLY_MS = 1_200;
+const SHORT_ATTEMPTS = 3;
 
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
@@ -99,6 +101,8 @@ export class PendingPlant {
   }
 }
 
+const patience = (attempts: number) => 2 ** Math.max(0, attempts - SHORT_ATTEMPTS);
+
 /**
  * Plants that are inserted together until each has an outcome.
  *
@@ -110,18 +114,21 @@ export class PendingPlant {
 export class Batch {
   readonly startedAt: number;
   readonly #options: BatchOptions;
+  readonly #onSent: () => void;
   #plants: readonly PendingPlant[];
   /** `undefined` until an attempt needs one, and again when it is known what it has written. */
   #insert: PlantInsert | undefined;
   /** How often the insert was sent. */
   #attempts = 0;
-  /** The attempt in progress. */
+  /** When the attempt in progress was sent; `undefined` while none is, or it waits for a connection. */
   #sentAt: number | undefined;
-  #lost: AbortController | undefined;
+  #lost = new AbortController();
   /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
 
-  constructor(plants: readonly PendingPlant[], options: BatchOptions) {
+  /** @param onSent Called whenever the insert is sent. */
+  constructor(plants: readonly PendingPlant[], options: BatchOptions, onSent: () => void) {
+    this.#onSent = onSent;
     this.startedAt = options.clock.now();
     this.#options = options;
     this.#plants = plants;
@@ -137,7 +144,13 @@ export class Batch {
 
   /** The pause doubles with each reply that leaves plants without an outcome: the server may be limiting the rate. */
   get pauseMs(): number {
+    if (this.#lost.signal.aborted) return 0;
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
+  }
+
+  /** When the reply of the attempt in progress is due. */
+  get dueAt(): number {
+    return (this.#sentAt ?? Number.POSITIVE_INFINITY) + REPLY_MS * patience(this.#attempts);
   }
 
   /** Sends the plants once. Resolves when the batch has taken in what the attempt has found. */
@@ -157,13 +170,12 @@ export class Batch {
   }
 
   /**
-   * Closes the connection of an attempt that should have had its reply before a check began that has succeeded. While checks
-   * fail, the server is slow, and is waited for. If the insert cannot be sent again, its reply is waited for, too.
+   * Closes the connection of an attempt whose reply was due when a check began that has succeeded. While checks fail, the
+   * server is slow, and is waited for. If the insert cannot be sent again, its reply is waited for, too.
    */
   loseReply(checkBeganAt: number): void {
-    const silentMs = checkBeganAt - (this.#sentAt ?? Number.POSITIVE_INFINITY);
     const mayEnd = this.isOver || this.#insert?.isRepeatable;
-    if (mayEnd && silentMs >= REPLY_MS * this.#attempts) this.#lost?.abort(new NoResponseError());
+    if (mayEnd && checkBeganAt >= this.dueAt) this.#lost.abort(new NoResponseError());
   }
 
   /** Gives up the plants that no insert can have written. */
@@ -189,12 +201,12 @@ export class Batch {
     if (leftMs <= 0) return { findings: 'not now' };
     this.#insert ??= database.newInsert();
     const insert = this.#insert;
-    const lost = new AbortController();
-    this.#lost = lost;
-    const workMs =
-      insert.isRepeatable && !availability.readyError ? WORK_MS * (this.#attempts + 1) : leftMs;
-    const request = this.#newRequest(Math.min(leftMs, workMs));
-    const send = () => insert.send(request, lost.signal);
+    this.#lost = new AbortController();
+    const { signal } = this.#lost;
+    const workMs = WORK_MS * patience(this.#attempts + 1);
+    const isBounded = insert.isRepeatable && !availability.readyError;
+    const request = this.#newRequest(isBounded ? Math.min(leftMs, workMs) : leftMs);
+    const send = () => insert.send(request, signal);
     if (!tracer) return send();
     const callers = calls.map(({ caller }) => caller);
     return tracer.run('insert plants', callers, send);
@@ -211,6 +223,7 @@ export class Batch {
     if (this.#attempts === 0) this.#plants = this.#pending;
     this.#attempts += 1;
     this.#sentAt = this.#options.clock.now();
+    this.#onSent();
     for (const it of this.#plants) it.become('sent');
     return this.#plants.map(({ plant }) => plant);
   }

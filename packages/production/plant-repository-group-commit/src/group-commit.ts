@@ -1,5 +1,5 @@
 import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
-import { Batch, type BatchOptions, PendingPlant, sizeOf } from './batch.js';
+import { Batch, type BatchOptions, PendingPlant, REPLY_MS, sizeOf } from './batch.js';
 import { NoResponseError } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
 
@@ -34,12 +34,13 @@ export class GroupCommit {
   /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only what may be written is sent again. */
   #isSending = true;
   #drained: () => void = () => undefined;
+  #stopWatching: (() => void) | undefined;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { database, clock, availability } = options;
     const start = (plants: readonly PendingPlant[]) => {
-      const batch = new Batch(plants, options);
+      const batch = new Batch(plants, options, () => this.#watch());
       void this.#store(batch);
       return batch;
     };
@@ -87,6 +88,7 @@ export class GroupCommit {
       if (this.#pending === 0) drained();
     });
     stopTimer();
+    this.#stopWatching?.();
     this.#queue.empty();
   }
 
@@ -112,6 +114,23 @@ export class GroupCommit {
     }
     batch.endInsert();
     this.#batches = this.#batches.filter((it) => it !== batch);
+  }
+
+  /** Lets the database be checked whenever a reply is due that has not arrived. */
+  #watch(): void {
+    if (this.#stopWatching) return;
+    const { availability, clock } = this.#options;
+    const since = clock.now();
+    const areDue = (until: number) =>
+      this.#batches.some(({ dueAt }) => dueAt > since && dueAt <= until);
+    const nextAt = Math.min(...this.#batches.map(({ dueAt }) => dueAt).filter((it) => it > since));
+    if (nextAt === Number.POSITIVE_INFINITY) return;
+    // No later: what is sent meanwhile may be due earlier.
+    this.#stopWatching = clock.after(Math.min(nextAt - since, REPLY_MS), () => {
+      this.#stopWatching = undefined;
+      if (areDue(clock.now())) void availability.ready().catch(() => undefined);
+      this.#watch();
+    });
   }
 
   #expire(plant: PendingPlant): void {

@@ -360,37 +360,37 @@ describe('A batch', () => {
     return { ...opened, checked: (beganAt = opened.clock.now()) => succeed(beganAt) };
   }
 
-  it('is sent again when a check succeeds that began 2.75 s after it was sent, and later 5.5 s', async () => {
+  it('is sent again when a check succeeds that began 1.2 s after it was sent, from the fourth time on 2.4 s', async () => {
     const { fake, clock, add, settled, checked } = openChecked();
     const sentAt: number[] = [];
     fake.onInsert = ({ reply }) => {
       sentAt.push(clock.now());
-      if (sentAt.length === 3) reply();
+      if (sentAt.length === 5) reply();
     };
     for (let at = 100; at < 10_000; at += 100) clock.after(at, checked);
     await settled(add(1n, 15_000));
-    expect(sentAt).to.deep.equal([0, 2_850, 8_450]);
+    expect(sentAt).to.deep.equal([0, 1_201, 2_501, 3_801, 6_301]);
   });
 
   it('is waited for while no check succeeds that began after it was sent', async () => {
     const { fake, clock, add, settled, checked } = openChecked();
-    clock.after(9_000, () => checked(2_700));
+    clock.after(9_000, () => checked(1_100));
     clock.after(9_001, () => fake.inserts[0]?.reply());
     await settled(add(1n, 15_000));
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('asks the server to end it after 2.25 s, then 4.5 s, but only while checks succeed', async () => {
+  it('asks the server to end it after 1.05 s, from the fourth time on 2.1 s, but only while checks succeed', async () => {
     const limits = async (readyError?: StoreUnavailableError) => {
       const availability = { ...AVAILABLE, readyError };
       const { fake, add, settled } = open({ availability });
-      fake.onInsert = ({ reply }, number) => reply(number === 2 ? 'stored' : 'unknown');
+      fake.onInsert = ({ reply }, number) => reply(number === 3 ? 'stored' : 'unknown');
       await settled(add(1n, 60_000));
       return fake.inserts.map(({ timeLimitMs }) => timeLimitMs);
     };
-    expect(await limits()).to.deep.equal([2_250, 4_500, 6_750]);
+    expect(await limits()).to.deep.equal([1_050, 1_050, 1_050, 2_100]);
     const slow = new StoreUnavailableError('it is slow');
-    expect(await limits(slow)).to.deep.equal([60_000, 59_950, 59_850]);
+    expect(await limits(slow)).to.deep.equal([60_000, 59_950, 59_850, 59_650]);
   });
 
   it('is not sent for callers who have gone', async () => {

@@ -23,7 +23,7 @@ describe('An insert queue', () => {
     const database = databaseWith({ limits: { maxInFlight: 1 } });
     const options = { database, availability: AVAILABLE, observer() {}, clock };
     const start = (plants: readonly PendingPlant[]) => {
-      const batch = new Batch(plants, options);
+      const batch = new Batch(plants, options, () => undefined);
       started.push(batch);
       return batch;
     };

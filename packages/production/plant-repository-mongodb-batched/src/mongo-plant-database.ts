@@ -14,7 +14,7 @@ import { CollectionCheck, type CollectionOptions } from './collection-check.js';
 import { readPage } from './mongo-page.js';
 import { NumberedInsert } from './numbered-insert.js';
 
-/** Through a router, a lost shard takes two seconds of each insert for it: ten a second leave a third of these to the others. */
+/** Through a router, an insert for a lost shard takes a second: ten a second leave most of these to the others. */
 const MAX_IN_FLIGHT = 30;
 
 /** Enough for as many inserts again that later ones do not wait for, two pages and two checks. */

@@ -10,9 +10,11 @@ import {
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
 const C: PlannedAdd = { ...A, name: 'C', id: 3n };
+/** Less than until a reply counts as lost. */
+const soon = { timeLimitMs: 800 };
 const long = { timeLimitMs: 1_300 };
 /** Enough for a reply that is lost silently. */
-const patient = { timeLimitMs: 9_000 };
+const patient = { timeLimitMs: 5_000 };
 const other = { id: 2n };
 const elsewhere = { ...B, instance: 1 } as const;
 const late = { isLate: true } as const;
@@ -35,7 +37,7 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   },
   'a plant that is added later': { adds: [A, { ...B, ...late }] },
   'room for one insert, and one again': {
-    adds: [A, { ...B, ...long, ...late }, { ...C, ...long, ...late }],
+    adds: [A, { ...B, ...soon, ...late }, { ...C, ...soon, ...late }],
     maxInFlight: 1,
   },
   'a server that does not recognise repeated inserts': {

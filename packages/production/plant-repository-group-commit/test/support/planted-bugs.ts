@@ -43,7 +43,7 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
     'the pause lasts a second': batch('PAUSE_MS * 2 **', '20 * PAUSE_MS * 2 **'),
   },
   'one plant, and much time': {
-    'a lost reply is waited for': batch('this.#lost?.abort', 'void '),
+    'a lost reply is waited for': batch('this.#lost.abort', 'void '),
     'a check counts that began before the insert was sent': commit(
       'loseReply(beganAt)',
       'loseReply(0)',
@@ -52,7 +52,10 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
       'this.#sentAt ?? Number.POSITIVE_INFINITY',
       'this.#sentAt ?? 0',
     ),
-    'the server is not asked to end a long insert': batch('? WORK_MS *', '? 4 * WORK_MS *'),
+    'the server is not asked to end a long insert': batch(
+      'WORK_MS * patience',
+      '4 * WORK_MS * patience',
+    ),
   },
   'two plants with one id in a batch': {
     'taken counts as stored': batch(
@@ -61,6 +64,7 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
     ),
   },
   'different ids in a batch': {
+    'a plant may have two outcomes': batch('if (this.isSettled)\n            return;', ''),
     'plants get the outcomes of others': batch(
       'findingAt(result, at)',
       'findingAt(result, this.#plants.length - 1 - at)',
@@ -92,7 +96,6 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
     'a batch whose callers have gone keeps its place': commit('this.#queue.start();', ''),
   },
   'an instance that is closed': {
-    'a plant may have two outcomes': batch('if (this.isSettled)\n            return;', ''),
     'what cannot be written is waited for after close': batch(
       "if (it.state === 'queued')",
       "if (it.state === 'settled')",
