@@ -59,7 +59,7 @@ describe('The service on MongoDB', () => {
     const check = await result(['check'], env);
     expect(check.code).to.equal(1);
     expect(check.out).to.match(
-      /^store \(mongodb\): not ready: MONGODB_URI: .* a standalone, .* use a replica set/m,
+      /^store \(mongodb\): not ready: MONGODB_URI: .* a standalone: use a replica set/m,
     );
     expect(check.err).to.match(/^plant-store: warning: MONGODB_INSERTS: with single, at most 20 /m);
     await server.stop();
