@@ -53,7 +53,7 @@ export interface PlantRefused {
   readonly reason: string;
 }
 
-/** A finding without such facts. */
+/** A finding that has no details about a single plant, unlike {@link PlantRefused}. */
 export type DatabaseFinding = Exclude<Finding, PlantRefused['finding']>;
 
 /** What an insert finds out about one plant. */

@@ -46,7 +46,7 @@ export type StoreObserver = (event: StoreEvent) => void;
  * asynchronous contexts and can only be linked to them.
  */
 export interface BatchTracer<Caller = unknown> {
-  /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. Must not throw. */
+  /** Called in the asynchronous context of each `add`. Returns a value that identifies its caller. Must not throw. */
   caller(): Caller;
   /** Runs one command for the plants of these callers, immediately and exactly once. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;
