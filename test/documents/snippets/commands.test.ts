@@ -11,6 +11,8 @@ import { read } from '../../support/root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 
+/** What a reader's terminal shows: a free port, and text for people. */
+const SHOWN_TEXT = { PORT: '0', LOG_FORMAT: 'pretty' };
 /** The address in the pages. */
 const SHOWN = 'http://127.0.0.1:3000';
 
@@ -26,7 +28,7 @@ describe('The commands of the documents', function () {
   it('start the service, and run the tests: README.md', async () => {
     const commands = snippet('README.md', 'npm ci && npm start').trimEnd().split('\n');
     const [serve = '', test = '', ...others] = commands;
-    const [create] = await terminal.start(serve, { PORT: '0' }).printed(/^curl .*(?=\n)/m);
+    const [create] = await terminal.start(serve, SHOWN_TEXT).printed(/^curl .*(?=\n)/m);
     expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
     await terminal.run(test);
     expect(others).to.deep.equal([]);
@@ -44,7 +46,7 @@ describe('The commands of the documents', function () {
   it('keep a plant in a database: README.md', async function () {
     const real = { 'mongodb://…': await newDatabase(this), 'npm start': 'plant-store' };
     const commands = withReal(snippet('README.md', 'MONGODB_URI='), real);
-    const [create] = await terminal.start(commands, { PORT: '0' }).printed(/^curl .*(?=\n)/m);
+    const [create] = await terminal.start(commands, SHOWN_TEXT).printed(/^curl .*(?=\n)/m);
     expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
   });
 
