@@ -98,10 +98,8 @@ export async function responded(socket: Socket, responses = 1): Promise<void> {
     tail = parts.at(-1)?.slice(-14) ?? '';
   };
   socket.on('data', count);
-  await until(
-    () => begun >= responses || socket.destroyed,
-    `${begun} of ${responses} responses have arrived`,
-  );
+  const isOver = () => begun >= responses || socket.destroyed;
+  await until(isOver, `not all of ${responses} responses have arrived`);
   socket.off('data', count);
   if (begun < responses) throw new Error(`closed after ${begun} of ${responses} responses`);
 }
