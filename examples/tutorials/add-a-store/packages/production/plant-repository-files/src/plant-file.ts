@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type NewPlant, StoreUnavailableError, toPlant } from '@plant-store/domain';
+import {
+  type NewPlant,
+  OutcomeUnknownError,
+  StoreUnavailableError,
+  toPlant,
+} from '@plant-store/domain';
 import type { Disk } from './disk.js';
 
 /** One attempt to store one plant: writes a complete draft, then links it to its final name. */
@@ -53,7 +58,11 @@ export class PlantFile {
   }
 
   async #publish(): Promise<void> {
-    await this.#disk.link(this.#draft, this.#path);
-    await this.#disk.flush(this.#folder);
+    try {
+      await this.#disk.link(this.#draft, this.#path);
+      await this.#disk.flush(this.#folder);
+    } catch (cause) {
+      throw new OutcomeUnknownError('the plant may have been stored', { cause });
+    }
   }
 }

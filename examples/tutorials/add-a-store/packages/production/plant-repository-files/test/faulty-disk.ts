@@ -27,15 +27,13 @@ export class FaultyDisk implements Disk {
   #refusesWrites = false;
   #stalls = false;
   #nextLink: 'fails' | 'hangs' | undefined;
-  /** The call that fails next, with the end of its path. */
-  #nextFailure: readonly [call: keyof Disk, path: string] | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   async write(path: string, text: string): Promise<void> {
-    await this.#begin('write', path);
+    await this.#begin();
     this.#unflushedNames.add(path);
     this.#unflushedContents.add(path);
     writeFileSync(path, this.#refusesWrites ? text.slice(0, 5) : text, { flag: 'wx' });
@@ -43,13 +41,13 @@ export class FaultyDisk implements Disk {
   }
 
   async flush(path: string): Promise<void> {
-    await this.#begin('flush', path);
+    await this.#begin();
     if (path === this.#folder) this.#unflushedNames.clear();
     else this.#unflushedContents.delete(path);
   }
 
   async link(path: string, name: string): Promise<void> {
-    await this.#begin('link', name);
+    await this.#begin();
     linkSync(path, name);
     this.#unflushedNames.add(name);
     if (this.#unflushedContents.has(path)) this.#unflushedContents.add(name);
@@ -58,32 +56,23 @@ export class FaultyDisk implements Disk {
     if (next === 'fails') throw failure('EIO');
     if (next !== 'hangs') return;
     this.#stalls = true;
-    await this.#begin('link', name);
+    await this.#begin();
   }
 
   async remove(path: string): Promise<void> {
-    await this.#begin('remove', path);
+    await this.#begin();
     rmSync(path, { force: true });
   }
 
   async expectWritable(folder: string): Promise<void> {
-    await this.#begin('expectWritable', folder);
+    await this.#begin();
     if (this.#refusesWrites) throw failure('EROFS');
     accessSync(join(folder, '/'), constants.W_OK);
   }
 
-  async #begin(call: keyof Disk, path: string): Promise<void> {
+  async #begin(): Promise<void> {
     while (this.#stalls) await once(this.#events, 'change');
     if (this.#error !== undefined) throw failure(this.#error);
-    const [failing, end = ''] = this.#nextFailure ?? [];
-    if (call !== failing || !path.endsWith(end)) return;
-    this.#nextFailure = undefined;
-    throw failure('EIO');
-  }
-
-  /** Lets the next call of this kind fail whose path ends so, before it has any effect. */
-  failNext(call: keyof Disk, path: string): void {
-    this.#nextFailure = [call, path];
   }
 
   #failWith(error: string | undefined): void {
