@@ -1,4 +1,4 @@
-// Starts a server for a trial, when `test/servers` is built. Only PostgreSQL needs a table, and its adapter for that.
+// Starts a temporary server, when `test/servers` is built. Only PostgreSQL needs a table, and its adapter for that.
 import { execFileSync } from 'node:child_process';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
@@ -8,7 +8,7 @@ const ADAPTER = 'packages/production/plant-repository-postgresql';
 
 const USAGE = `npm run database -- mongodb|postgresql
 
-Starts a server for a trial on loopback, and prints the setting with which the service uses it.
+Starts a temporary server on loopback, and prints the setting with which the service uses it.
 `;
 
 /** Starts a server. Resolves with the setting of the service for it. */

@@ -11,7 +11,7 @@ export class CreatePlant {
     this.#plants = plants;
   }
 
-  /** Resolves with a function that creates a plant and returns what a response shows, so that an adapter refuses strangers first. */
+  /** Verifies the token first. Resolves with what creates a plant, and returns what a response shows. */
   async authorize(token: string): Promise<(plant: Plant) => Promise<Omit<Plant, 'id'>>> {
     await this.#tokens.verify(token);
     return async (plant) => {

@@ -14,8 +14,8 @@ export class CreatePlant {
   }
 
   /**
-   * Resolves with a creator for the client of a token, so that a driving adapter can refuse a stranger before it reads a
-   * plant. Rejects with `PermissionDeniedError`, or with any error of {@link TokenVerifier.verify}.
+   * Resolves with a creator for the client of a token, so that a driving adapter can reject an unauthenticated caller
+   * before it reads a plant. Rejects with `PermissionDeniedError`, or with any error of {@link TokenVerifier.verify}.
    */
   async authorize(token: string): Promise<PlantCreator> {
     const client = await this.#tokens.verify(token);

@@ -28,7 +28,7 @@ export function createPlant(
   const readNewPlant = newPlantReader(bodyLimit);
   return async function create(ctx) {
     const state: CreateState = ctx.state;
-    // First the token: nothing is read from a stranger.
+    // First the token: nothing is read from an unauthenticated caller.
     const creator = await useCase.authorize(bearerToken(ctx.req));
     state.client = creator.client;
     expectWaitingClient(ctx);

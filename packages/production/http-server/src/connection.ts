@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ArrivingRequest } from './arriving-request.js';
-import type { EventLoopTurn } from './event-loop-turn.js';
+import type { EventLoopTick } from './event-loop-tick.js';
 import type { LingeringResponse } from './lingering-response.js';
 import { type RequestError, requestErrorOf } from './request-error.js';
 
@@ -32,9 +32,9 @@ export class WaitingWeight {
 
 /** What the connections of a server share. */
 export interface SharedState {
-  readonly turn: EventLoopTurn;
+  readonly tick: EventLoopTick;
   readonly waitingOnAll: WaitingWeight;
-  /** Reads no connection until this turn of the event loop is over. */
+  /** Reads no connection until this event-loop tick is over. */
   pauseReading(): void;
 }
 
@@ -62,14 +62,14 @@ export class Connection {
   }
 
   /**
-   * Adds the response to a request that was read. Resolves after all earlier responses and this turn of the event loop
-   * (`EventLoopTurn`); the request may begin if the connection is still open. After a close,
+   * Adds the response to a request that was read. Resolves after all earlier responses and this event-loop tick
+   * (`EventLoopTick`); the request may begin if the connection is still open. After a close,
    * Node.js emits `close` only on the first waiting response; the rest are never resumed.
    */
   enqueue(response: LingeringResponse): Promise<void> {
     const earlier = this.#lastOwed;
     this.#last = response;
-    return earlier ? this.#wait(weightOf(response.req), earlier) : this.#shared.turn.whenOver();
+    return earlier ? this.#wait(weightOf(response.req), earlier) : this.#shared.tick.whenOver();
   }
 
   /** Closes after the response to the last request that was read. */
@@ -124,14 +124,14 @@ export class Connection {
     return this.#last?.writableFinished === false ? this.#last : undefined;
   }
 
-  /** Waits until the earlier response is sent, and this turn is over, or cuts the connection off if too many requests wait. */
+  /** Waits until the earlier response is sent, and this tick is over, or cuts the connection off if too many requests wait. */
   async #wait(weight: number, earlier: LingeringResponse): Promise<void> {
     this.#countWaiting(weight);
     if (this.#waitingWeight > this.#shared.waitingOnAll.maxOnEach) return this.#cutOff();
     await whenSent(earlier);
     // After it has closed, nothing is counted.
     if (this.isOpen) this.#countWaiting(-weight);
-    await this.#shared.turn.whenOver();
+    await this.#shared.tick.whenOver();
   }
 
   #countWaiting(weight: number): void {
@@ -140,8 +140,8 @@ export class Connection {
   }
 
   /**
-   * Closes immediately. Node.js keeps objects for every request it has already read until the end of this turn of the event
-   * loop, so no other connection is read in this turn.
+   * Closes immediately. Node.js keeps objects for every request it has already read until the end of this event-loop
+   * tick, so no other connection is read in this tick.
    */
   #cutOff(): void {
     closeWithoutStackTraces(this.#socket);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Connection } from './connection.js';
-import type { EventLoopTurn } from './event-loop-turn.js';
+import type { EventLoopTick } from './event-loop-tick.js';
 
 /** While stopping, idle connections are closed this often: a request on its way to one still gets a response that closes. */
 const CLOSE_IDLE_EVERY_MS = 1000;
@@ -11,13 +11,13 @@ const CLOSE_IDLE_EVERY_MS = 1000;
 export async function drain(
   server: Server,
   connections: ReadonlyMap<unknown, Connection>,
-  turn: EventLoopTurn,
+  tick: EventLoopTick,
   timeLimitMs: number,
 ): Promise<void> {
   const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);
   const closed = once(server, 'close');
   for (const connection of connections.values()) connection.closeAfterLast();
-  await closeListener(server, turn.whenAllAccepted(timeLimitMs / 2));
+  await closeListener(server, tick.whenAllAccepted(timeLimitMs / 2));
   const closingIdle = setInterval(() => {
     for (const connection of connections.values()) connection.closeIfIdle();
   }, CLOSE_IDLE_EVERY_MS);

@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { ArrivingRequest } from './arriving-request.js';
 import { Connection, WaitingWeight } from './connection.js';
 import { drain } from './drain.js';
-import { EventLoopTurn } from './event-loop-turn.js';
+import { EventLoopTick } from './event-loop-tick.js';
 import { checkHttp, expectsContinue, MAX_HEADERS, requestsUpgrade } from './http-rules.js';
 import { LingeringResponse } from './lingering-response.js';
 import { plainRefusal, type Refusal, sendRefusal, textOf } from './refusal.js';
@@ -59,9 +59,9 @@ export function createServer(
   const { refuse = plainRefusal } = options;
   const server = createNodeServer(options);
   const connections = new Map<Socket, Connection>();
-  const turn = new EventLoopTurn();
+  const tick = new EventLoopTick();
   const pauseReading = () => pauseForThisTurn(connections.keys());
-  const shared = { turn, waitingOnAll: new WaitingWeight(), pauseReading };
+  const shared = { tick, waitingOnAll: new WaitingWeight(), pauseReading };
   let isStopping = false;
 
   /**
@@ -70,7 +70,7 @@ export function createServer(
    *
    *     reading ─► request, as soon as its headers have arrived
    *        │          ├─ too many wait ─► cut off (`Connection`)
-   *        │          └─ waits for all earlier responses and for this turn of the event loop (`Connection.enqueue`)
+   *        │          └─ waits for all earlier responses and for this event-loop tick (`Connection.enqueue`)
    *        │             ├─ closed meanwhile ─► never begins
    *        │             ├─ refused (`checkHttp`) ─► response that closes
    *        │             └─ the handler ─► response
@@ -107,7 +107,7 @@ export function createServer(
 
   server
     .on('connection', (socket) => {
-      turn.countAccepted();
+      tick.countAccepted();
       connections.set(socket, new Connection(socket, shared));
       socket.once('close', () => connections.delete(socket));
     })
@@ -124,7 +124,7 @@ export function createServer(
   return Object.assign(server, {
     drain(timeLimitMs: number): Promise<void> {
       isStopping = true;
-      return drain(server, connections, turn, timeLimitMs);
+      return drain(server, connections, tick, timeLimitMs);
     },
   });
 }
@@ -135,7 +135,7 @@ function closeAfterBug(socket: Socket, bug: unknown): void {
   process.emitWarning(`a connection was closed, because \`refuse\` failed: ${inspect(bug)}`);
 }
 
-/** Stops reading from these sockets until this turn of the event loop is over. */
+/** Stops reading from these sockets until this event-loop tick is over. */
 function pauseForThisTurn(sockets: Iterable<Socket>): void {
   const reading = [...sockets].filter((it) => !it.isPaused() && !it.destroyed);
   for (const socket of reading) socket.pause();

@@ -56,7 +56,7 @@ describe('Every request', () => {
     });
   }
 
-  it('of one turn of the event loop is handled before the first response', async () => {
+  it('of one event-loop tick is handled before the first response', async () => {
     const events: string[] = [];
     const work = async () => void events.push(`after ${handled.length}`);
     const { sockets, handled } = await startTraced(3, work);

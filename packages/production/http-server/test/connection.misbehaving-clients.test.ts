@@ -97,20 +97,20 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
-  it('that is cut off is the only one that is read in this turn of the event loop', async () => {
+  it('that is cut off is the only one that is read in this event-loop tick', async () => {
     const { server, socket } = await start();
     const other = await loopback.client(server);
-    const turns = new Map<Socket, number>();
-    let turn = 0;
-    server.on('request', (request) => turns.set(request.socket, turn));
+    const ticks = new Map<Socket, number>();
+    let tick = 0;
+    server.on('request', (request) => ticks.set(request.socket, tick));
     for (const it of [socket, other.socket])
       it.on('error', () => undefined).write(FAST.repeat(252));
     const areRead = () => {
-      turn += 1;
-      return turns.size === 2;
+      tick += 1;
+      return ticks.size === 2;
     };
     await until(areRead, 'not both are read');
-    const [first, second] = turns.values();
+    const [first, second] = ticks.values();
     expect(second).to.be.above(first ?? 0);
   });
 
@@ -334,8 +334,8 @@ describe('A client', () => {
     await until(() => read === 2 && handled.length === 1, 'not both requests are read');
     socket.resetAndDestroy();
     await until(() => accepted.closed, 'the reset does not arrive');
-    // By then, the waiting request has been resumed, at the end of a turn of the event loop.
-    for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
+    // By then, the waiting request has been resumed, at the end of an event-loop tick.
+    for (let ticks = 0; ticks < 10; ticks += 1) await new Promise(setImmediate);
     expect(handled).to.deep.equal(['/slow']);
   });
 

@@ -140,7 +140,7 @@ function insertOf(values: readonly string[]) {
   return { text, name: `insert plants ${digest}` };
 }
 
-/** Without arrays, which take the server longer: a lone client would wait for them. */
+/** Without arrays, which take the server longer: a single client would wait for them. */
 const INSERT_ONE = insertOf(NAMES.map((it, at) => `$${at + 1}::${COLUMNS[it]}`));
 
 const INSERT_MANY = insertOf(NAMES.map((it, at) => `unnest($${at + 1}::${COLUMNS[it]}[])`));

@@ -79,7 +79,7 @@ export function signal() {
 /** Long even for a busy machine, and shorter than Mocha's limit, which names no reason. */
 const MAX_WAIT_MS = 60_000;
 
-/** Resolves when the condition is true, which is checked in each turn of the event loop. Rejects with `failure` after a minute. */
+/** Resolves when the condition is true, which is checked in each event-loop tick. Rejects with `failure` after a minute. */
 export async function until(condition: () => boolean, failure: string): Promise<void> {
   const end = performance.now() + MAX_WAIT_MS;
   while (!condition()) {

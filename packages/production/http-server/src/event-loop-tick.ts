@@ -1,17 +1,17 @@
 /** Requests wait at most this long for a burst of new connections to end. */
 const MAX_WAIT_MS = 50;
 /**
- * After this many turns without a new connection, none waits to be accepted. Requests need only one such turn: a connection
+ * After this many ticks without a new connection, none waits to be accepted. Requests need only one such tick: a connection
  * that they overtake is served next, but one that waits when the listener closes is reset.
  */
 const QUIET_TURNS = 3;
 
 /**
- * Collects the requests of one turn of the event loop, on all connections, to run them together. Node.js accepts one
- * connection per turn, so requests wait until no more are being accepted. Otherwise, the last of many new clients would
+ * Collects the requests of one event-loop tick, on all connections, to run them together. Node.js accepts one
+ * connection per tick, so requests wait until no more are being accepted. Otherwise, the last of many new clients would
  * wait while the others send one request after the other.
  */
-export class EventLoopTurn {
+export class EventLoopTick {
   #accepted = 0;
   #acceptedBefore = 0;
   #end: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export class EventLoopTurn {
     this.#accepted += 1;
   }
 
-  /** Resolves at the end of this turn, or later while connections are accepted: once for all requests that wait. */
+  /** Resolves at the end of this tick, or later while connections are accepted: once for all requests that wait. */
   whenOver(): Promise<void> {
     this.#end ??= this.#over();
     return this.#end;

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
-import { EventLoopTurn } from '../src/event-loop-turn.js';
+import { EventLoopTick } from '../src/event-loop-tick.js';
 
-describe('A turn of the event loop', () => {
-  /** Accepts connections as Node.js does: one per turn of the event loop, each turn lasting this long. */
+describe('An event-loop tick', () => {
+  /** Accepts connections as Node.js does: one per event-loop tick, each lasting this long. */
   async function acceptedUntilOver(connections: number, turnMs: number): Promise<number> {
     let now = 0;
-    const turn = new EventLoopTurn(() => now);
+    const tick = new EventLoopTick(() => now);
     let accepted = 0;
     const accept = () => {
       if (accepted === connections) return;
       accepted += 1;
-      turn.countAccepted();
+      tick.countAccepted();
       now += turnMs;
       setImmediate(accept);
     };
     accept();
-    await turn.whenOver();
+    await tick.whenOver();
     return accepted;
   }
 
