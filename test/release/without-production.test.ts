@@ -34,7 +34,10 @@ describe('A copy of the project without packages/production', function () {
 
   it('passes its tests, with those of the MongoDB adapter on a real server', async function () {
     await needsMongod.call(this);
-    const output = await terminal.run(`npx mocha --no-config --timeout 120000 '${TESTS}'`);
+    this.timeout(600_000);
+    const output = await terminal.run(
+      `npx mocha --no-config --parallel --timeout 120000 '${TESTS}'`,
+    );
     expect(output).to.match(/MongoPlantRepository as a PlantRepository[\s\S]*\d+ passing/);
     expect(output).not.to.match(/\d+ failing/);
   });
