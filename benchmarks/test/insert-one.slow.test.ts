@@ -11,8 +11,10 @@ describe('insertOne, the store of examples/smallest', function () {
   it('passes every case of the contract suite, except those that it cannot promise', async () => {
     const [implementation = expect.fail()] = implementations;
     const results = await runContract(implementation);
+    const titles = results.map(({ title }) => title);
+    const excused = Object.values(NOT_PROMISED).flat();
+    expect(titles).to.include.members(excused).and.to.have.length.above(excused.length);
     const failed = results.filter(({ failure }) => failure !== undefined);
-    expect(failed.map(({ title }) => title)).to.have.members(Object.values(NOT_PROMISED).flat());
-    expect(failed.length).to.be.below(results.length);
+    expect(excused).to.include.members(failed.map(({ title }) => title)).and.not.be.empty;
   });
 });

@@ -3,7 +3,7 @@ import { MongoPlantRepository } from '@plant-store/smallest/mongo-plant-reposito
 import * as smallest from '@plant-store/smallest/plant-repository';
 import { MongoClient } from 'mongodb';
 
-/** The cases of the contract suite that `insertOne` cannot pass, by the reason. */
+/** The cases of the contract suite that `insertOne` cannot promise to pass, by the reason. Some pass by chance. */
 export const NOT_PROMISED: Readonly<Record<string, readonly string[]>> = {
   'An add has no time limit': [
     'rejects a plant and stores nothing if no time is left',
@@ -23,6 +23,9 @@ export const NOT_PROMISED: Readonly<Record<string, readonly string[]>> = {
     'reports a true outcome when refused access follows a lost acknowledgement',
     'reports in time that the database refuses access, and recovers',
     'is ready until closed, and can be closed more than once',
+  ],
+  'An id is reported as taken before the other plant is durable': [
+    "keeps another client's plant whose id it reports as taken when the database is killed",
   ],
   'Closing does not wait for the adds under way': [
     'reports a true outcome when it is closed after a lost acknowledgement',
