@@ -106,15 +106,6 @@ describe("The issuer's documents", () => {
     );
   });
 
-  it('are not fetched after an abort', async () => {
-    const fetched: string[] = [];
-    const abort = new AbortController();
-    issuer.handlers.set(METADATA, () => abort.abort(new Error('no response')));
-    const load = keysOf({ issuer: issuer.url }, ['ES256'], () => undefined);
-    await rejects(load(abort.signal, ({ pathname }) => fetched.push(pathname)));
-    expect(fetched).to.deep.equal([METADATA]);
-  });
-
   it('are replaced by the last known URL after 6 seconds without metadata', async () => {
     const timers: [ms: number, act: () => void][] = [];
     const after = (ms: number, act: () => void) => void timers.push([ms, act]);
@@ -170,12 +161,12 @@ describe("The issuer's documents", () => {
     });
   }
 
-  for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
-    it(`are refused without a key: ${JSON.stringify(body)}`, async () => {
+  it('are refused without a key', async () => {
+    for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
       issuer.publish('/jwks', body);
       await expectNotFetched(NO_KEY);
-    });
-  }
+    }
+  });
 
   it('are fetched without following redirects', async () => {
     issuer.handlers.set('/jwks', (_, response) =>

@@ -37,7 +37,6 @@ describe('JwtTokenVerifier', () => {
     { jwksUrl: 'https://user@issuer.example/' },
     { jwksUrl: 'https://:password@issuer.example/' },
     { jwksUrl: 'https://issuer.example/#key' },
-    { algorithms: ['none'] },
     { algorithms: ['RS256', 'HS512'] },
     { algorithms: ['RS256', 'RS256'] },
     { scopes: { 'create plants': 'plants:create plants:read' } },
@@ -71,12 +70,8 @@ describe('JwtTokenVerifier', () => {
   }
 
   it('throws an error with every problem of its options, but no secret', () => {
-    const invalid = {
-      issuer: '',
-      audience: '',
-      algorithms: ['none'],
-      jwksUrl: 'https://a:secret@b',
-    };
+    const jwksUrl = 'https://a:secret@b';
+    const invalid = { issuer: '', audience: '', algorithms: ['none'], jwksUrl };
     expect(() => new JwtTokenVerifier(invalid))
       .to.throw(TypeError, /^issuer must be .*; audience .*; jwksUrl .*; algorithms must be/)
       .with.property('message')

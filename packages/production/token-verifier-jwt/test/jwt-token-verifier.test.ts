@@ -85,20 +85,11 @@ describe('JwtTokenVerifier', () => {
     });
 
     const permitted: [claims: Record<string, unknown>, permitted: boolean][] = [
-      [{ scope: 'plants:create' }, true],
-      [{ scope: 'openid plants:create email' }, true],
-      [{ scp: 'openid plants:create' }, true],
-      [{ scp: ['openid', 'plants:create'] }, true],
-      [{ scope: 'openid', scp: ['plants:create'] }, true],
-      [{ roles: ['plants:create'] }, true],
       [{ roles: 'gardener plants:create' }, true],
-      [{ scope: 'openid', permissions: ['plants:create'] }, true],
       [{ scope: null, scp: 7, roles: {}, permissions: 'plants:create' }, true],
-      [{}, false],
       [{ scope: '' }, false],
       [{ scope: 'plants:created plants' }, false],
       [{ scp: ['plants:create openid'] }, false],
-      [{ scp: { 'plants:create': true } }, false],
       [{ roles: { 'plants:create': true } }, false],
       [{ permissions: [['plants:create'], { name: 'plants:create' }] }, false],
       [{ realm_access: { roles: ['plants:create'] }, groups: ['plants:create'] }, false],
@@ -144,11 +135,7 @@ describe('JwtTokenVerifier', () => {
   describe('given a token without an audience', () => {
     const audience = 'client-1';
     const other = 'client-2';
-    const cases: [claims: Record<string, unknown>, accepted: boolean][] = [
-      [{ client_id: audience }, true],
-      [{ azp: audience }, true],
-      [{ client_id: audience, azp: audience }, true],
-      [{ aud: [], client_id: audience }, true],
+    const cases: [claims: object, accepted: boolean][] = [
       [{ aud: [], azp: audience }, true],
       [{}, false],
       [{ aud: [] }, false],
@@ -158,7 +145,11 @@ describe('JwtTokenVerifier', () => {
       [{ client_id: audience, azp: other }, true],
       [{ client_id: other, azp: audience }, true],
       [{ client_id: [audience] }, false],
-      [{ client_id: audience, azp: null }, true],
+      // Even if our client holds the token.
+      ...[other, [other], '', [''], null, {}, 7, [[audience]]].map((aud): [object, boolean] => [
+        { aud, client_id: audience, azp: audience },
+        false,
+      ]),
     ];
 
     for (const [claims, accepted] of cases) {
@@ -167,15 +158,6 @@ describe('JwtTokenVerifier', () => {
         const verifying = issuer.verifier({ audience }).verify(token);
         if (accepted) await verifying;
         else await rejects(verifying, { message: 'the token is for another audience' });
-      });
-    }
-
-    for (const aud of [other, [other], '', [''], null, {}, 7, [[audience]]]) {
-      it(`refuses the audience ${JSON.stringify(aud)}, even if our client holds the token`, async () => {
-        const token = await issuer.token({ aud, client_id: audience, azp: audience });
-        await rejects(issuer.verifier({ audience }).verify(token), {
-          message: 'the token is for another audience',
-        });
       });
     }
   });
@@ -337,19 +319,14 @@ describe('A token is refused', () => {
   const AUDIENCE = 'the token is for another audience';
   const claim = (name: string) => `the claim ${name} is invalid`;
   const EARLY = claim('nbf');
+  const CRITICAL = 'the header contains critical extensions';
 
   /** The claims, the header, and why the token is refused. */
-  type Refused = readonly [
-    claims: Part | ((seconds: number) => Part),
-    header: Part,
-    message: string,
-  ];
+  type Refused = [claims: Part | ((seconds: number) => Part), header: Part, message: string];
   const refused: Readonly<Record<string, Refused>> = {
     'from another issuer': [{ iss: 'https://issuer.example' }, {}, claim('iss')],
     'without an issuer': [{ iss: undefined }, {}, claim('iss')],
-    'for another audience': [{ aud: 'https://animals.example' }, {}, AUDIENCE],
     'for several other audiences': [{ aud: ['animals', 'plants'] }, {}, AUDIENCE],
-    'without an audience': [{ aud: undefined }, {}, AUDIENCE],
     'without an expiry': [{ exp: undefined }, {}, claim('exp')],
     'with an expiry that is not a number': [{ exp: '41' }, {}, claim('exp')],
     'whose `nbf` is not a number': [{ nbf: '0' }, {}, EARLY],
@@ -364,11 +341,7 @@ describe('A token is refused', () => {
     'that is an ID token with the hash of an access token': [{ at_hash: 'MTIz' }, {}, USE],
     'that is an ID token with the hash of a code': [{ c_hash: 'MTIz' }, {}, USE],
     'that is bound to a key of the client': [{ cnf: { jkt: 'a' } }, {}, BOUND],
-    'with critical extensions, even one that jose supports': [
-      {},
-      { crit: ['b64'], b64: true },
-      'the header contains critical extensions',
-    ],
+    'with critical extensions, even of jose': [{}, { crit: ['b64'], b64: true }, CRITICAL],
     'with a key name that is not a string': [{}, { kid: 7 }, MALFORMED],
   };
 
