@@ -40,15 +40,12 @@ describe('An export', () => {
   for (const [after, limit, from, to] of [
     [undefined, undefined, 1, MANY],
     [newPlant({ id: 7n, name: '' }).id, 3, 8, 10],
-    [undefined, 10_000, 1, 10_000],
     [undefined, 12_345, 1, 12_345],
   ] as const) {
     it(`writes plants ${from} to ${to} in order, in any number of pages`, async () => {
       const limited: PlantReader = {
-        async read(page, timeLimitMs) {
-          expect(page.limit).to.be.at.least(1);
-          return plants.read(page, timeLimitMs);
-        },
+        read: (page, timeLimitMs) =>
+          page.limit < 1 ? expect.fail('no plant') : plants.read(page, timeLimitMs),
       };
       let text = '';
       let count = 0;

@@ -3,24 +3,19 @@ import * as v from 'valibot';
 import { settings } from '../../src/configuration/configuration.js';
 import { DIGEST, ISSUER, JWT, problemsOf } from '../support/configured.js';
 
+/** Returns the texts between lines. */
+const texts = (all: string) => all.replaceAll(/\n\s+/g, '').split('|');
+
 /** Invalid values of each variable. */
 const INVALID: Readonly<Record<string, readonly string[]>> = {
   PORT: ['"3000"', '3000.5', '0x10', ' 3000', '1e3'],
   MANAGEMENT_PORT: ['on'],
   HOST: ['a host', '127.0.0.1:3000', '256.0.0.1', '1.2.3'],
   BASE_PATH: ['', 'store', '/store/', '/:store', '/..'],
-  PUBLIC_URL: [
-    '',
-    'plants.example.com',
-    'ftp://plants.example.com',
-    'https://*.example.com',
-    'https://plants.example.com/',
-    'https://plants.example.com/store/',
-    'https://a.example?b',
-    'https://me@plants.example.com',
-    'https://plants.example.com/#a',
-    'https:a.example',
-  ],
+  PUBLIC_URL: texts(
+    `|plants.example.com|ftp://plants.example.com|https://*.example.com|https://plants.example.com/
+    |https://a.example?b|https://me@plants.example.com|https://plants.example.com/#a|https:a.example`,
+  ),
   STORAGE: ['disk'],
   LOG_LEVEL: ['loud'],
   NODE_ENV: ['', 'prod', 'Production'],
@@ -40,45 +35,16 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   JWT_SCOPE: ['', 'plants:create,plants:read'],
   JWT_READ_SCOPE: ['', 'plants:create,plants:read'],
   JWT_NAME_CLAIM: ['', 'sub,azp'],
-  TRUSTED_PROXIES: [
-    '',
-    'a-proxy',
-    '10.0.0.0/33',
-    '10',
-    '010.0.0.1',
-    '10.0.0.*',
-    '0.0.0.0',
-    '::',
-    '[::1]',
-    '127.0.0.1:8080',
-  ],
-  CORS_ALLOWED_ORIGINS: [
-    '',
-    '*',
-    'null',
-    'nursery.example',
-    'ftp://nursery.example',
-    'https://Nursery.example',
-    'file://',
-    'capacitor://',
-    'capacitor://*',
-    'Capacitor://localhost',
-    'wss://a.example',
-    'https://nursery.example/',
-    'https://nursery.example/shop',
-    'https://nursery.example:443',
-    'https://nursery.example,',
-    'https://a.example,https://a.example',
-    'https://a.example https://b.example',
-    'https://gärtnerei.example',
-    'https://*.nursery.example',
-    'https://*',
-    'http://localhost:*',
-    'https://.nursery.example',
-    'https://nursery.example/*',
-    'https://shop%2Enursery.example',
-    '"https://nursery.example"',
-  ],
+  TRUSTED_PROXIES: texts(
+    '|a-proxy|10.0.0.0/33|10|010.0.0.1|10.0.0.*|0.0.0.0|::|[::1]|127.0.0.1:8080',
+  ),
+  CORS_ALLOWED_ORIGINS: texts(
+    `|*|null|nursery.example|ftp://nursery.example|https://Nursery.example|file://|capacitor://|capacitor://*
+    |Capacitor://localhost|wss://a.example|https://nursery.example/|https://nursery.example/shop
+    |https://nursery.example:443|https://nursery.example,|https://a.example,https://a.example
+    |https://a.example https://b.example|https://gärtnerei.example|https://*.nursery.example|http://localhost:*
+    |https://.nursery.example|https://shop%2Enursery.example|"https://nursery.example"`,
+  ),
 };
 
 describe('The rule of a variable', () => {
@@ -91,22 +57,13 @@ describe('The rule of a variable', () => {
     for (const [name, { example }] of Object.entries(settings)) {
       expect(valueFor(name, example), name).not.to.equal(undefined);
     }
-    for (const proxies of [
-      '10.0.0.5/8, 127.0.0.1',
-      '::1,fd00::/8',
-      'loopback',
-      '10.0.0.0/255.0.0.0',
-    ]) {
+    for (const proxies of texts('10.0.0.5/8, 127.0.0.1|::1,fd00::/8|loopback|10.0.0.0/255.0.0.0')) {
       expect(valueFor('TRUSTED_PROXIES', proxies), proxies).to.be.a('function');
     }
-    for (const origin of [
-      'http://localhost:5173',
-      'http://[::1]:3000',
-      'https://xn--grtnerei-0za.example',
-      'https://a_b.example.',
-      'capacitor://localhost',
-      'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
-    ]) {
+    for (const origin of texts(
+      `http://localhost:5173|http://[::1]:3000|https://xn--grtnerei-0za.example|https://a_b.example.
+      |capacitor://localhost|chrome-extension://abcdefghijklmnopabcdefghijklmnop`,
+    )) {
       expect(valueFor('CORS_ALLOWED_ORIGINS', origin)).to.deep.equal([origin]);
     }
     for (const host of ['::', 'fe80::1', '0.0.0.0', 'plants.example', 'db_1']) {
