@@ -10,7 +10,6 @@ import { type Clock, NoResponseError } from './clock.js';
 import { meaningOf, type PlantFinding } from './finding.js';
 import {
   findingAt,
-  type InsertRequest,
   type InsertResult,
   type PlantDatabase,
   type PlantInsert,
@@ -49,11 +48,9 @@ export function sizeOf({ name, tag = '' }: Plant): number {
   return bytes;
 }
 
-/**
- * The details of an `add` call, apart from its plant. The size is in bytes, the deadline is a reading of `Clock`, and the
- * caller is for the tracer.
- */
+/** A call of `add`. The size is in bytes, the deadline is a reading of `Clock`, and the caller is for the tracer. */
 interface Call {
+  readonly plant: NewPlant;
   readonly size: number;
   readonly deadline: number;
   readonly caller: unknown;
@@ -63,15 +60,13 @@ interface Call {
 
 /** A plant whose `add` has no outcome yet. The first outcome counts; later ones change nothing. */
 export class PendingPlant {
-  readonly plant: NewPlant;
   readonly call: Call;
   /** `queued`: no insert can write it. `sent`: an insert may have written it, or still may. `settled`: it has its outcome. */
   state: 'queued' | 'sent' | 'settled' = 'queued';
   /** Why the latest attempt has not settled it. */
   cause: unknown;
 
-  constructor(plant: NewPlant, call: Call) {
-    this.plant = plant;
+  constructor(call: Call) {
     this.call = call;
   }
 
@@ -122,7 +117,7 @@ export class Batch {
   #attempts = 0;
   /** When the attempt in progress was sent; `undefined` while none is, or it waits for a connection. */
   #sentAt: number | undefined;
-  #lost = new AbortController();
+  #lost: AbortController | undefined;
   /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
 
@@ -144,7 +139,7 @@ export class Batch {
 
   /** The pause doubles with each reply that leaves plants without an outcome: the server may be limiting the rate. */
   get pauseMs(): number {
-    if (this.#lost.signal.aborted) return 0;
+    if (this.#lost?.signal.aborted) return 0;
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
   }
 
@@ -155,10 +150,15 @@ export class Batch {
 
   /** Sends the plants once. Resolves when the batch has taken in what the attempt has found. */
   async attempt(): Promise<void> {
-    const { clock, observer } = this.#options;
-    const result = await this.#send().catch(
-      (error: unknown) => ({ findings: 'unreachable', error }) as const,
-    );
+    const { availability, clock, observer } = this.#options;
+    let result: InsertResult;
+    try {
+      // The first check may find that a setting would make the database lose plants.
+      if (!availability.wasReached && !availability.addError) await availability.ready();
+      result = await this.#send();
+    } catch (error) {
+      result = { findings: 'unreachable', error };
+    }
     const sentAt = this.#sentAt;
     this.#sentAt = undefined;
     if (sentAt !== undefined) {
@@ -175,7 +175,7 @@ export class Batch {
    */
   loseReply(checkBeganAt: number): void {
     const mayEnd = this.isOver || this.#insert?.isRepeatable;
-    if (mayEnd && checkBeganAt >= this.dueAt) this.#lost.abort(new NoResponseError());
+    if (mayEnd && checkBeganAt >= this.dueAt) this.#lost?.abort(new NoResponseError());
   }
 
   /** Gives up the plants that no insert can have written. */
@@ -190,31 +190,27 @@ export class Batch {
     this.#attempts = 0;
   }
 
-  async #send(): Promise<InsertResult> {
+  #send(): InsertResult | Promise<InsertResult> {
     const { availability, clock, database, tracer } = this.#options;
-    const { addError } = availability;
+    const { addError, readyError } = availability;
     if (addError) return { findings: 'unusable', error: addError };
-    // The first check may find that a setting would make the database lose plants.
-    if (!availability.wasReached) await availability.ready();
     const calls = this.#pending.map(({ call }) => call);
     const leftMs = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now();
     if (leftMs <= 0) return { findings: 'not now' };
     this.#insert ??= database.newInsert();
     const insert = this.#insert;
-    this.#lost = new AbortController();
-    const { signal } = this.#lost;
+    const lost = new AbortController();
+    this.#lost = lost;
     const workMs = WORK_MS * patience(this.#attempts + 1);
-    const isBounded = insert.isRepeatable && !availability.readyError;
-    const request = this.#newRequest(isBounded ? Math.min(leftMs, workMs) : leftMs);
-    const send = () => insert.send(request, signal);
-    if (!tracer) return send();
-    const callers = calls.map(({ caller }) => caller);
-    return tracer.run('insert plants', callers, send);
-  }
-
-  #newRequest(timeLimitMs: number): InsertRequest {
+    const isBounded = insert.isRepeatable && !readyError;
     let sent: readonly NewPlant[] | undefined;
-    return { timeLimitMs, take: () => (sent ??= this.#take()) };
+    const request = {
+      timeLimitMs: isBounded ? Math.min(leftMs, workMs) : leftMs,
+      take: () => (sent ??= this.#take()),
+    };
+    if (!tracer) return insert.send(request, lost.signal);
+    const callers = calls.map(({ caller }) => caller);
+    return tracer.run('insert plants', callers, () => insert.send(request, lost.signal));
   }
 
   /** Returns the plants that an attempt sends now: none if no caller waits. */
@@ -225,7 +221,7 @@ export class Batch {
     this.#sentAt = this.#options.clock.now();
     this.#onSent();
     for (const it of this.#plants) it.become('sent');
-    return this.#plants.map(({ plant }) => plant);
+    return this.#plants.map(({ call }) => call.plant);
   }
 
   /** Settles plants by what an attempt has found. */
@@ -235,7 +231,7 @@ export class Batch {
     // Whatever this attempt has found, an earlier one may still arrive.
     const isFirst = this.#attempts === (isSent ? 1 : 0);
     const isSentAgain = (isUnknown || !isFirst) && this.#insert?.isRepeatable;
-    for (const [at, plant] of this.#plants.entries()) {
+    this.#plants.forEach((plant, at) => {
       const it = found[at] ?? 'unknown';
       plant.cause = result.error ?? plant.cause;
       const isUnwritten = isFirst && meaningOf(it).written !== 'unknown';
@@ -243,7 +239,7 @@ export class Batch {
       this.#learn(plant, it);
       // No further attempt could tell what this insert has written.
       if (!isSentAgain && plant.state === 'sent') plant.giveUp();
-    }
+    });
     if (!isSentAgain) this.endInsert();
   }
 
@@ -258,7 +254,7 @@ export class Batch {
     const { database, observer } = this.#options;
     if (typeof found === 'object') {
       const { code, reason } = found;
-      observer({ type: 'plant refused', id: plant.plant.id, code, reason });
+      observer({ type: 'plant refused', id: plant.call.plant.id, code, reason });
       plant.settle(new Error(`the database refuses a plant that the service accepts (${code})`));
     } else if (needsAdministrator) {
       const error = plant.cause;

@@ -56,7 +56,6 @@ export class GroupCommit {
       const { tracer, clock } = this.#options;
       const size = sizeOf(plant);
       this.#expectAcceptable(size, timeLimitMs);
-      const deadline = clock.now() + timeLimitMs;
       const settled = (error?: Error) => {
         stopTimer();
         this.#pending -= 1;
@@ -64,11 +63,14 @@ export class GroupCommit {
         if (error) reject(error);
         else resolve();
       };
-      // A caller may change its object later.
-      const pending = new PendingPlant(
-        { ...plant },
-        { size, deadline, caller: tracer?.caller(), settled },
-      );
+      const pending = new PendingPlant({
+        // A caller may change its object later.
+        plant: { ...plant },
+        size,
+        deadline: clock.now() + timeLimitMs,
+        caller: tracer?.caller(),
+        settled,
+      });
       // After the event loop stalls, timers fire first; `setImmediate` lets replies that have already arrived be read.
       const stopTimer = clock.after(timeLimitMs, () => setImmediate(() => this.#expire(pending)));
       this.#pending += 1;

@@ -5,10 +5,14 @@ import { InsertQueue } from '../src/insert-queue.js';
 import { AVAILABLE, databaseWith, plant } from './support/database-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
-function pending(id: bigint): PendingPlant {
-  const call = { size: 100, deadline: 1_000, caller: undefined, settled() {} };
-  return new PendingPlant(plant(id), call);
-}
+const pending = (id: bigint) =>
+  new PendingPlant({
+    plant: plant(id),
+    size: 100,
+    deadline: 1_000,
+    caller: undefined,
+    settled() {},
+  });
 
 describe('An insert queue', () => {
   let queue: InsertQueue;
