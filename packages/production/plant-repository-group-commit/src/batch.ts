@@ -21,7 +21,7 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
  * replies in a row cost less than four seconds; each later one has twice as long, because a network may be slow.
  */
 const WORK_MS = 1_050;
-export const REPLY_MS = 1_200;
+export const REPLY_MS = 1_150;
 const SHORT_ATTEMPTS = 3;
 
 /** The shortest pause before plants are sent again, and the longest. */

@@ -1,15 +1,22 @@
-import type {
-  Explanation,
-  InsertRequest,
-  InsertResult,
-  PlantFinding,
-  PlantInsert,
+import {
+  type Explanation,
+  findingAt,
+  type InsertRequest,
+  type InsertResult,
+  type PlantFinding,
+  type PlantInsert,
 } from '@plant-store/plant-repository-group-commit';
 import { MongoConnection, MongoStoreError } from '@plant-store/plant-repository-mongodb';
 import { type ClientSession, type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
 
 /** The longest `maxTimeMS` that a server accepts. */
 const MAX_TIME_MS = 2 ** 31 - 1;
+
+/** The error code of a command that takes longer than its `maxTimeMS`. */
+const MAX_TIME_MS_EXPIRED = 50;
+
+/** How long one document of a batch may wait for another transaction. */
+const APART_MS = 20;
 
 interface NumberedCollection {
   readonly db: Db;
@@ -31,6 +38,8 @@ export class NumberedInsert implements PlantInsert {
   #session: ClientSession | undefined;
   #number = Long.ZERO;
   #isSent = false;
+  /** Whether the server has ended an attempt: another transaction may hold one of several documents. */
+  #mayBeHeld = false;
 
   constructor(collection: NumberedCollection) {
     this.#collection = collection;
@@ -43,31 +52,84 @@ export class NumberedInsert implements PlantInsert {
   }
 
   async send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
-    const { db, name, knowsNumbers, explain } = this.#collection;
     const needsSession = !this.#isSent && (this.#session?.hasEnded ?? true);
-    if (needsSession && knowsNumbers()) this.#startSession();
-    const insert = {
-      insert: name,
-      // The driver calls this when it serializes the command for a ready connection. Until then no document has left
-      // the process, even if an agent wraps commands.
-      documents: { toBSON: () => this.#take(request) },
-      ordered: false,
-      writeConcern: MongoConnection.DURABLE,
-      maxTimeMS: Math.min(Math.max(1, Math.ceil(request.timeLimitMs)), MAX_TIME_MS),
-      ...(this.#session && { txnNumber: this.#number }),
-    };
-    const options = { signal: lost, ...(this.#session && { session: this.#session }) };
+    if (needsSession && this.#collection.knowsNumbers()) this.#startSession();
     try {
-      return insertResult(await db.command(insert, options), request.take().length);
+      const held = this.#mayBeHeld ? await this.#insertApart(request, lost) : [];
+      if (held.length === 0) return await this.#insert(request, lost);
+      return await this.#insertOthers(request, lost, held);
     } catch (error) {
-      // This error of the driver contains the whole reply.
-      if (error instanceof MongoWriteConcernError) {
-        return insertResult(error.result, request.take().length);
-      }
-      if (!MongoStoreError.isReply(error)) throw explain(error).cause;
+      if (!MongoStoreError.isReply(error)) throw this.#collection.explain(error).cause;
+      this.#mayBeHeld = error.code === MAX_TIME_MS_EXPIRED && request.take().length > 1;
       const refusal = MongoStoreError.of(error);
       return { findings: refusal.finding, error: refusal };
     }
+  }
+
+  async #insert(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
+    // The driver calls this when it serializes the command for a ready connection. Until then no document has left
+    // the process, even if an agent wraps commands.
+    const documents = { toBSON: () => this.#take(request) };
+    const reply = await this.#command({ documents, maxTimeMS: request.timeLimitMs }, lost);
+    return insertResult(reply, request.take().length);
+  }
+
+  /**
+   * Inserts the documents one by one, and resolves with the indices of those that another transaction holds: together, they
+   * would hold up all others. What it inserts is not durable yet. `stmtIds` is undocumented: a router splits inserts with it.
+   */
+  async #insertApart(request: InsertRequest, lost: AbortSignal): Promise<number[]> {
+    const held: number[] = [];
+    const end = performance.now() + request.timeLimitMs / 2;
+    for (const [at, document] of this.#take(request).entries()) {
+      const one = { documents: [document], stmtIds: [at], writeConcern: { w: 1 } };
+      const isHeld = (error: unknown) => {
+        if (!MongoStoreError.isReply(error)) throw error;
+        held.push(at);
+      };
+      if (performance.now() > end) held.push(at);
+      else await this.#command({ ...one, maxTimeMS: APART_MS }, lost).catch(isHeld);
+    }
+    return held;
+  }
+
+  /** Inserts the documents that are not held. */
+  async #insertOthers(
+    request: InsertRequest,
+    lost: AbortSignal,
+    held: readonly number[],
+  ): Promise<InsertResult> {
+    const documents = this.#take(request);
+    const stmtIds = [...documents.keys()].filter((it) => !held.includes(it));
+    const others = stmtIds.map((it) => documents[it]);
+    const findings = Array<PlantFinding>(documents.length).fill('unknown');
+    if (others.length === 0) return { findings };
+    const maxTimeMS = request.timeLimitMs / 2;
+    const reply = await this.#command({ documents: others, stmtIds, maxTimeMS }, lost);
+    const result = insertResult(reply, others.length);
+    stmtIds.forEach((at, it) => {
+      findings[at] = findingAt(result, it);
+    });
+    return { ...result, findings };
+  }
+
+  async #command(insert: Document, signal: AbortSignal): Promise<Document> {
+    const { db, name } = this.#collection;
+    const maxTimeMS = Math.min(Math.max(1, Math.ceil(insert.maxTimeMS)), MAX_TIME_MS);
+    const command = {
+      insert: name,
+      ordered: false,
+      writeConcern: MongoConnection.DURABLE,
+      ...insert,
+      maxTimeMS,
+      ...(this.#session && { txnNumber: this.#number }),
+    };
+    const options = { signal, ...(this.#session && { session: this.#session }) };
+    return db.command(command, options).catch((error: unknown) => {
+      // This error of the driver contains the whole reply.
+      if (error instanceof MongoWriteConcernError) return error.result;
+      throw error;
+    });
   }
 
   /** Returns the documents of the plants. Throws if no caller waits, so that nothing is sent. */

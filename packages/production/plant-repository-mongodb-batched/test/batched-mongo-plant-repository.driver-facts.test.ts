@@ -8,7 +8,7 @@ import type { FaultyNetwork } from '@plant-store/faulty-network';
 import type { InsertRequest } from '@plant-store/plant-repository-group-commit';
 import { busiestSocket, type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { Decimal128, type Document, Double, MinKey, MongoClient, ObjectId } from 'mongodb';
+import { Decimal128, type Document, Double, Long, MinKey, MongoClient, ObjectId } from 'mongodb';
 import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
 import { NumberedInsert } from '../src/numbered-insert.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -49,6 +49,23 @@ describeOnMongod('a plant', () => {
   async function names(): Promise<string[]> {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
+
+  it('is stored while another program holds the id of another plant of its batch', async () => {
+    const client = databaseAt(set.uri).client;
+    const session = client.startSession();
+    session.startTransaction();
+    const held = { _id: Long.fromBigInt(2n), name: 'held' };
+    const plants = client.db(DATABASE).collection<{ _id: Long }>(collection);
+    await plants.insertOne(held, { session });
+    const blocked = repository.add(plant(2n, 'blocked'), LONG_LIMIT_MS);
+    const others = [1n, 3n].map((id) => repository.add(plant(id, 'other'), LONG_LIMIT_MS));
+    await Promise.all([...others, rejects(repository.add(plant(-1n), LONG_LIMIT_MS))]);
+    expect(await names()).to.deep.equal(['other', 'other', 'plant -1']);
+    await session.abortTransaction();
+    await session.endSession();
+    await blocked;
+    expect(await names()).to.deep.equal(['blocked', 'other', 'other', 'plant -1']);
+  });
 
   it('is rejected if another program stored its id as another numeric type', async () => {
     const decimals = ['3.0', '4E+2', '1.2E+3'].map((it) => Decimal128.fromString(it));

@@ -43,7 +43,7 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
     'the pause lasts a second': batch('PAUSE_MS * 2 **', '20 * PAUSE_MS * 2 **'),
   },
   'one plant, and much time': {
-    'a lost reply is waited for': batch('this.#lost.abort', 'void '),
+    'a lost reply is waited for': batch('this.#lost?.abort', 'void '),
     'a check counts that began before the insert was sent': commit(
       'loseReply(beganAt)',
       'loseReply(0)',
