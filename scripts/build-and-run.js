@@ -13,6 +13,7 @@ if (!existsSync(TSC)) {
   process.stderr.write('The dependencies are not installed: run npm ci first.\n');
   process.exit(1);
 }
+await import('./remove-stale.js');
 const { status } = spawnSync(process.execPath, [TSC, '-b', project], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 process.argv.splice(1, 3, resolve(program));

@@ -19,9 +19,8 @@ const NewPlant = v.object({
 /** Adapter that drives the use case: turns `POST /plants` into a call, and its end into a response. */
 export function createApp(createPlant: CreatePlant): Koa {
   const authorize: Middleware = async (ctx, next) => {
-    ctx.state.create = await createPlant.authorize(
-      ctx.get('Authorization').replace(/^Bearer /, ''),
-    );
+    const [, token = ''] = /^Bearer (.*)$/i.exec(ctx.get('Authorization')) ?? [];
+    ctx.state.create = await createPlant.authorize(token);
     await next();
   };
   const router = new Router();

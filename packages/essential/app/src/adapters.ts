@@ -14,8 +14,10 @@ export const adapters = ({ MONGODB_URI, MONGODB_COLLECTION, ACCESS_TOKEN_SHA256 
           ? new MemoryPlantRepository()
           : new MongoPlantRepository(MONGODB_URI, MONGODB_COLLECTION),
       )
+      .inSingletonScope()
       .onDeactivation((plants) => plants.close());
     bind(ids.tokenVerifier)
       .toDynamicValue(() => new StaticTokenVerifier(parseTokensList(ACCESS_TOKEN_SHA256)))
+      .inSingletonScope()
       .onDeactivation((tokens) => tokens.close());
   });

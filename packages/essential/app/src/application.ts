@@ -11,14 +11,14 @@ export const ids = {
   plantRepository: id<PlantRepository>('PlantRepository'),
   tokenVerifier: id<TokenVerifier>('TokenVerifier'),
   createPlant: id<CreatesPlants>('CreatePlant'),
-  /** Middleware around the application, and other routes: nothing here binds them. */
+  /** Optional: middleware around the application, and other routes. The essential service has none. */
   around: id<Koa.Middleware[] | undefined>('Around'),
   routes: id<Koa.Middleware[] | undefined>('Routes'),
   app: id<Koa>('App'),
 };
 
-// The domain imports nothing, not even decorators, so Inversify learns here what the constructor of `CreatePlant` takes.
-// reflect-metadata is where it keeps this.
+// The domain imports nothing, not even decorators, so Inversify learns here what the constructor of `CreatePlant` takes. It
+// stores this with reflect-metadata.
 decorate(injectable(), CreatePlant);
 decorate(inject(ids.tokenVerifier), CreatePlant, 0);
 decorate(inject(ids.plantRepository), CreatePlant, 1);

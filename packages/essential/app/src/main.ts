@@ -14,11 +14,13 @@ const app = await container.getAsync(ids.app);
 const server = app.listen(settings.PORT, settings.HOST);
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
-process.stdout.write(`Plant Store listens on http://${settings.HOST}:${port}\n`);
+const host = settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST;
+process.stdout.write(`Plant Store listens on http://${host}:${port}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
-    // Requests in progress get their responses.
+    // Requests in progress get their responses, but a busy connection does not keep the service alive.
+    setTimeout(() => server.closeAllConnections(), settings.TIME_LIMIT_MS).unref();
     await new Promise((closed) => server.close(closed));
     await container.unbindAllAsync();
   });

@@ -4,22 +4,31 @@ import * as v from 'valibot';
 const DEMO = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
-const number = (fallback: number, max: number) =>
-  v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.maxValue(max)), `${fallback}`);
+const number = (fallback: number, min: number, max: number) =>
+  v.optional(
+    v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(min), v.maxValue(max)),
+    `${fallback}`,
+  );
+
+/** Segments such as `/store/v1`, without `.` and `..`, which clients resolve. */
+const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
+const DIGESTS = /^\s*[\da-f]{64}(?:\s*,\s*[\da-f]{64})*\s*$/i;
 
 /** The environment variables, with their rules and defaults. */
 const environment = v.pipe(
   v.object({
     HOST: v.optional(v.string(), '127.0.0.1'),
-    PORT: number(3000, 65_535),
-    BASE_PATH: v.optional(v.pipe(v.string(), v.regex(/^(?:\/[\w.~-]+)*$/)), ''),
-    BODY_LIMIT: number(16_384, 2 ** 20),
-    TIME_LIMIT_MS: number(15_000, 600_000),
-    /** The SHA-256 digests of the accepted tokens, separated by commas. */
-    ACCESS_TOKEN_SHA256: v.optional(v.string(), DEMO),
+    PORT: number(3000, 0, 65_535),
+    BASE_PATH: v.optional(v.pipe(v.string(), v.regex(BASE_PATH)), ''),
+    BODY_LIMIT: number(16_384, 1, 2 ** 20),
+    TIME_LIMIT_MS: number(15_000, 1, 600_000),
+    ACCESS_TOKEN_SHA256: v.optional(
+      v.pipe(v.string(), v.regex(DIGESTS, 'must be SHA-256 digests, separated by commas')),
+      DEMO,
+    ),
     /** Without it, plants are kept in memory. */
     MONGODB_URI: v.optional(v.pipe(v.string(), v.startsWith('mongodb'))),
-    MONGODB_COLLECTION: v.optional(v.string(), 'plants'),
+    MONGODB_COLLECTION: v.optional(v.pipe(v.string(), v.nonEmpty()), 'plants'),
   }),
   v.forward(
     v.check(

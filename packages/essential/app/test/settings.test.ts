@@ -15,9 +15,15 @@ describe('The settings', () => {
   });
 
   it('name each invalid variable', () => {
-    const env = { PORT: '65536', BASE_PATH: 'store', MONGODB_URI: 'http://127.0.0.1' };
+    const env = {
+      PORT: '65536',
+      BASE_PATH: '/store/..',
+      BODY_LIMIT: '0',
+      ACCESS_TOKEN_SHA256: 'demo',
+      MONGODB_URI: 'http://127.0.0.1',
+    };
     expect(() => readSettings(env)).to.throw(
-      /PORT:.*\n(?:.*\n)*BASE_PATH:.*\n(?:.*\n)*MONGODB_URI:/,
+      /PORT:.*\nBASE_PATH:.*\nBODY_LIMIT:.*\nACCESS_TOKEN_SHA256: must be SHA-256 digests.*\nMONGODB_URI:/,
     );
   });
 });

@@ -31,7 +31,7 @@ export function plantRouter(
   useCase: CreatesPlants,
   { basePath = '', ...limits }: AppOptions = {},
 ): Router {
-  // It compares paths exactly: `/plants/` and `/Plants` are not `/plants`.
+  // Paths match exactly: `/plants/` and `/Plants` are not `/plants`.
   const router = new Router({ prefix: basePath, strict: true, sensitive: true });
   router.post('/plants', createPlant(useCase, limits));
   allowOnly(router, '/plants', 'POST');

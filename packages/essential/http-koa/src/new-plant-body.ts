@@ -48,9 +48,9 @@ function expectJson({ req, request, disableBodyParser }: Context, limit: number)
   // koa-bodyparser reads the length as an integer of 32 bits, and not at all if the bytes are in `rawBody`.
   const length = request.rawBody?.length ?? Number(headers['content-length'] ?? 0);
   if (length > limit) throw tooLarge(limit);
-  // The rest of the body was invalid.
+  // The connection failed, or the body was invalid, while the body arrived.
   if (req.errored) throw req.errored;
-  // The result of another parser would be unusable. Who turns koa-bodyparser off leaves the bytes in `rawBody`.
+  // The result of another parser would be unusable. Code that turns koa-bodyparser off puts the bytes into `rawBody`.
   const isRead = request.body !== undefined || req.readableDidRead;
   if (isRead && !disableBodyParser) throw new Error(ALREADY_READ);
 }

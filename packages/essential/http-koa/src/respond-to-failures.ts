@@ -19,7 +19,11 @@ export const respondToFailures: Middleware = async (ctx, next) => {
     state.failure = failure;
     state.cause = cause;
     if (failure.ours) {
-      ctx.app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
+      ctx.app.emit(
+        'error',
+        cause instanceof Error ? cause : new Error('not an error', { cause }),
+        ctx,
+      );
     }
     // Otherwise the client has gone, or a host application has responded.
     if (ctx.writable) respondWith(ctx, failure);

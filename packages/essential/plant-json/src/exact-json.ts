@@ -15,7 +15,7 @@ export class JsonNumber {
   }
 
   /**
-   * Returns the number exactly; `undefined` when it is not whole, or has more than 19 digits. `1.0` and `1e3` are whole
+   * Returns the number exactly; `undefined` when it is not whole, or far outside int64. `1.0` and `1e3` are whole
    * (JSON Schema 2020-12, "integer"). Uses only the digits, so that `1e1000000000` costs as little as `1`.
    */
   toWholeNumber(): bigint | undefined {

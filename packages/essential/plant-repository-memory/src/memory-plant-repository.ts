@@ -52,7 +52,7 @@ export class MemoryPlantRepository implements PlantRepository {
   }
 }
 
-/** V8 keeps the whole text of which a longer text is a part: here, the body of a request. */
+/** In V8, a long part of a text keeps the whole text alive: here, the body of a request. */
 function copied(text: string): string {
   return Buffer.from(text).toString();
 }

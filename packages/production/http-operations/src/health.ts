@@ -18,7 +18,7 @@ function ready(check: () => Promise<void>): Middleware {
       await check();
     } catch (error) {
       const failure = toFailure(error);
-      // Not being ready is not a fault: the observer is not told.
+      // Not being ready is not a fault: no `request failed` is reported.
       if (failure !== failures.INTERNAL) return respondWith(ctx, failure);
       throw error;
     }

@@ -23,7 +23,7 @@ export interface EndedRequest {
   readonly route: string | undefined;
   /** The status of the response, before a host changes it; 499 if the client closed the connection first. */
   readonly status: number;
-  /** The error number of the response; `undefined` unless it is a failure. */
+  /** The error number of the response; `undefined` unless it is a failure, and for `/readyz`. */
   readonly error: number | undefined;
   /** Milliseconds from the beginning of the request to its response. A pipelined request begins after the previous response. */
   readonly durationMs: number;

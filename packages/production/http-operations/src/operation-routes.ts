@@ -26,7 +26,7 @@ export function operationRoutes(ready: Readiness, options: OperationsOptions = {
   return router.routes() as Middleware;
 }
 
-/** Creates a router that compares paths exactly: `/livez/` and `/Livez` are not `/livez`. */
+/** Creates a router whose paths match exactly: `/livez/` and `/Livez` are not `/livez`. */
 export function newRouter(): Router {
   return new Router({ strict: true, sensitive: true });
 }
