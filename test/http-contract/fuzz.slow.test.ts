@@ -35,6 +35,7 @@ describe('Under fuzzing,', () => {
     await stopSharedServices();
   });
 
+  const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
   const parameters = (numRuns: number) => ({
     seed: SEED,
     numRuns: numRuns * FACTOR,
@@ -49,7 +50,6 @@ describe('Under fuzzing,', () => {
   });
 
   it('random requests, pipelined and cut anywhere, get their responses in order', async () => {
-    const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
     const pipeline = fc.array(anyRequest(), { minLength: 1, maxLength: 7 });
     await fc.assert(
       fc.asyncProperty(pipeline, places, async (requests, cuts) => {
@@ -81,23 +81,18 @@ describe('Under fuzzing,', () => {
   });
 
   it('invalid HTTP after valid requests gets a 4000, unless a response closes the connection', async () => {
-    const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
+    const invalids = fc.constantFrom(...INVALID);
     const pipeline = fc.array(anyRequest(), { maxLength: 4 });
     await fc.assert(
-      fc.asyncProperty(
-        pipeline,
-        fc.constantFrom(...INVALID),
-        places,
-        async (before, invalid, cuts) => {
-          const bytes = before.map(({ partsOf }) => create(partsOf(freshId(), MARK)));
-          using pipelining = await RawConnection.open(service().port);
-          await sendApart(pipelining, Buffer.concat([...bytes, invalid, create()]), cuts);
-          const responses = await pipelining.responsesUntilEnd();
-          const last = responses.at(-1) ?? expect.fail('no response arrived');
-          expect(responses.findIndex(saysClose)).to.equal(responses.length - 1);
-          if (responses.length > before.length) checkResponse(last, { error: 4000 });
-        },
-      ),
+      fc.asyncProperty(pipeline, invalids, places, async (before, invalid, cuts) => {
+        const bytes = before.map(({ partsOf }) => create(partsOf(freshId(), MARK)));
+        using pipelining = await RawConnection.open(service().port);
+        await sendApart(pipelining, Buffer.concat([...bytes, invalid, create()]), cuts);
+        const responses = await pipelining.responsesUntilEnd();
+        const last = responses.at(-1) ?? expect.fail('no response arrived');
+        expect(responses.findIndex(saysClose)).to.equal(responses.length - 1);
+        if (responses.length > before.length) checkResponse(last, { error: 4000 });
+      }),
       parameters(50),
     );
   });
@@ -245,46 +240,17 @@ function damagedRequest(): fc.Arbitrary<Uint8Array> {
   });
 }
 
+const LINES = [
+  ...[' HTTP/1.1', ' HTTP/1.0', ' HTTP/2.0', `Host: ${MARK}`, `Authorization: Bearer ${TOKEN}`],
+  ...['Content-Type: application/json', 'Content-Encoding: gzip', 'Connection: close'],
+  ...['0', '5', '99999'].map((length) => `Content-Length: ${length}`),
+  ...['chunked', 'gzip, chunked'].map((coding) => `Transfer-Encoding: ${coding}`),
+  ...['Connection: upgrade\r\nUpgrade: h2c', 'Expect: 100-continue', `Expect: ${MARK}`],
+  'X-Request-Id: scrap',
+];
 const SCRAPS = [
-  '\r\n',
-  '\r\n\r\n',
-  '\n',
-  '\r',
-  ' ',
-  ':',
-  ',',
-  ';',
-  '\0',
-  '\xff',
-  'GET ',
-  'POST ',
-  'PUT ',
-  'OPTIONS ',
-  '/plants',
-  '/livez',
-  '*',
-  ' HTTP/1.1\r\n',
-  ' HTTP/1.0\r\n',
-  ' HTTP/2.0\r\n',
-  `Host: ${MARK}\r\n`,
-  `Authorization: Bearer ${TOKEN}\r\n`,
-  'Authorization: ',
-  'Content-Type: application/json\r\n',
-  'Content-Encoding: gzip\r\n',
-  'Content-Length: 0\r\n',
-  'Content-Length: 5\r\n',
-  'Content-Length: 99999\r\n',
-  'Transfer-Encoding: chunked\r\n',
-  'Transfer-Encoding: gzip, chunked\r\n',
-  'Connection: close\r\n',
-  'Connection: upgrade\r\nUpgrade: h2c\r\n',
-  'Expect: 100-continue\r\n',
-  `Expect: ${MARK}\r\n`,
-  'X-Request-Id: scrap\r\n',
-  '0\r\n\r\n',
-  '5\r\nhello\r\n',
-  'ffffffff\r\n',
-  '{}',
-  plantText(),
-  chunked(['{}']).toString('latin1'),
+  ...LINES.map((line) => `${line}\r\n`),
+  ...['\r\n', '\r\n\r\n', '\n', '\r', ' ', ':', ',', ';', '\0', '\xff', '*', '{}', '0\r\n\r\n'],
+  ...['GET ', 'POST ', 'PUT ', 'OPTIONS ', '/plants', '/livez', '5\r\nhello\r\n', 'ffffffff\r\n'],
+  ...['Authorization: ', plantText(), chunked(['{}']).toString('latin1')],
 ];

@@ -62,27 +62,14 @@ const IDS: Readonly<Record<string, bigint>> = {
 };
 
 const NO_IDS = [
-  '9223372036854775808',
-  '-9223372036854775809',
-  `1e${'9'.repeat(15_000)}`,
-  '9'.repeat(15_000),
-  `${NUMBER_MARK}.5`,
-  'null',
-  `"${NUMBER_MARK}"`,
-  '[]',
+  ...['9223372036854775808', '-9223372036854775809', `1e${'9'.repeat(15_000)}`],
+  ...['9'.repeat(15_000), `${NUMBER_MARK}.5`, 'null', `"${NUMBER_MARK}"`, '[]'],
 ];
 const NO_STRINGS = ['null', NUMBER_MARK, `{"x":"${MARK}"}`];
 
 const TEXTS = [
-  '',
-  '\t\r\n',
-  'a\0b',
-  '"\\',
-  '<script>alert(1)</script>',
-  'a\u0308\u00e4',
-  '__proto__',
-  '\u{1f469}\u200d\u{1f33e}\uffff\ufdd0\ufeff\ufffd',
-  '\u{1f335}'.repeat(900),
+  ...['', '\t\r\n', 'a\0b', '"\\', '<script>alert(1)</script>', 'a\u0308\u00e4', '__proto__'],
+  ...['\u{1f469}\u200d\u{1f33e}\uffff\ufdd0\ufeff\ufffd', '\u{1f335}'.repeat(900)],
 ];
 
 describe('NewPlant', () => {
@@ -127,10 +114,7 @@ describe('NewPlant', () => {
   group(
     'Other properties are ignored:',
     ...[
-      `"${MARK}":"${MARK}"`,
-      '"":1',
-      '"Id":"x","NAME":1,"Tag":null',
-      '"then":1',
+      `"${MARK}":"${MARK}","":1,"Id":"x","NAME":1,"Tag":null,"then":1`,
       '"__proto__":{"tag":"polluted"}',
       '"constructor":{"prototype":{"tag":"polluted"}}',
       '"toString":1,"valueOf":1,"hasOwnProperty":1,"error":1',

@@ -91,19 +91,8 @@ describe('Media types and content codings', () => {
     'A Content-Encoding other than identity gets a 4002:',
     creating('gzip', { body: gzipSync(plantText()), headers }, coded),
     creating('gzip of 100,000 bytes', { body: gzipSync('x'.repeat(100_000)), headers }, coded),
-    ...creatingWith(
-      'content-encoding',
-      [MARK, 'IDENTITY', 'identity, gzip', 'identity;q=1'],
-      coded,
-    ),
-    ...creatingWith(
-      'content-encoding',
-      [
-        ['identity', 'gzip'],
-        ['identity', 'identity'],
-      ],
-      coded,
-    ),
+    ...creatingWith('content-encoding', [MARK, 'IDENTITY', 'identity, gzip'], coded),
+    ...creatingWith('content-encoding', [['identity', 'identity']], coded),
   );
 });
 
@@ -122,11 +111,7 @@ describe('X-Request-Id', () => {
   );
 
   for (const id of [undefined, ...INVALID, ['a', 'b'], ['a', 'a']]) {
-    const title =
-      id === undefined
-        ? 'is generated if the client sends none'
-        : `is replaced if the client sends ${shown(id)}`;
-    it(title, async () => {
+    it(`is generated if the client sends ${shown(id) ?? 'none'}`, async () => {
       const bytes = create({ headers: { 'x-request-id': id } });
       const response = await exchange(service().port, bytes, { toOperation: true });
       const [made] = fieldValues(response, 'x-request-id');

@@ -55,18 +55,8 @@ describe('The size limit', () => {
     creating('16,384 bytes are accepted', { body: plantOfSize(limit) }),
     creating('16,384 bytes in as many chunks are accepted', { chunks: [...plantOfSize(limit)] }),
     creating('16,385 bytes get a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
-    creating(
-      '16,385 bytes in one chunk get a 4003',
-      { chunks: [plantOfSize(limit + 1)] },
-      TOO_LARGE,
-    ),
-    creating(
-      '16,385 bytes in as many chunks get a 4003',
-      { chunks: [...plantOfSize(limit + 1)] },
-      TOO_LARGE,
-    ),
+    creating('one more, in as many chunks', { chunks: [...plantOfSize(limit + 1)] }, TOO_LARGE),
     creating('fewer characters but more bytes get a 4003', { body: cacti }, TOO_LARGE),
-    creating('60 KiB get a 4003', { body: plantOfSize(60 * 1024) }, TOO_LARGE),
     ...['16385', '9223372036854775807'].map((length) => {
       const headers = { 'content-length': length };
       return creating(`${length} announced bytes get a 4003`, { headers, body: '{' }, CLOSES);
