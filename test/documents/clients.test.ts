@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@plant-store/test-servers/loopback';
-import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
+import { needsProgram } from '@plant-store/test-servers/programs';
 import { ownProcesses, sha256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../support/root.js';
@@ -70,6 +70,7 @@ const NEGATIVE_PAUSE: Own = [503, { ...JSON_TYPE, 'Retry-After': '-30' }, '{"err
 const RATE_LIMIT: Own = [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'];
 const LOGIN_PAGE: Own = [302, { Location: '/login' }, ''];
 const LATER: Own = [503, { ...JSON_TYPE, 'Retry-After': '30' }, '{"error":5030}'];
+const TWO_SECONDS: Own = [503, { ...JSON_TYPE, 'Retry-After': '2' }, '{"error":5032}'];
 const NEXT_HOUR: Own = [503, { ...JSON_TYPE, 'Retry-After': '3600' }, '{"error":5030}'];
 
 /** Successes that are not of the service. */
@@ -82,11 +83,10 @@ const SUCCESSES: readonly Own[] = [
   [200, JSON_TYPE, '{"name":"a proxy","tag":null}'],
 ];
 
-const [TAKEN, UNKNOWN, UNAVAILABLE] = [
-  'PlantIdTakenError',
-  'OutcomeUnknownError',
-  'UnavailableError',
-];
+const TAKEN = 'PlantIdTakenError';
+const UNKNOWN = 'OutcomeUnknownError';
+const UNAVAILABLE = 'UnavailableError';
+const SOON = { timeout: 1 };
 
 /** The steps of the requests of one create, of which the last is repeated, and its outcome after how many requests. */
 const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<Job>?]>> = {
@@ -94,14 +94,10 @@ const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<
   'repeats an unknown outcome': [[5031, BAD_GATEWAY, 'pass'], '3 stored'],
   'recognises its plant when the response is lost': [['cut after', 'pass'], '2 stored'],
   'recognises its plant when the response is cut off': [['cut within', 'pass'], '2 stored'],
-  'recognises its plant when the response is late': [
-    ['hang after', 'pass'],
-    'stored',
-    { timeout: 1 },
-  ],
+  'recognises its plant when the response is late': [['hang after', 'pass'], 'stored', SOON],
   'repeats a request that was lost': [['cut', 'pass'], '2 stored'],
-  'gives up an attempt without a response': [['hang', 'pass'], 'stored', { timeout: 1 }],
-  'gives up an attempt whose response never ends': [['dribble', 'pass'], 'stored', { timeout: 1 }],
+  'gives up an attempt without a response': [['hang', 'pass'], 'stored', SOON],
+  'gives up an attempt whose response never ends': [['dribble', 'pass'], 'stored', SOON],
   'treats a 5xx with an unknown number as an unknown outcome': [[5033, 4006], '2 stored'],
   'treats a 5xx of a proxy as an unknown outcome': [[NEGATIVE_PAUSE, 4006], '2 stored'],
   ...Object.fromEntries(
@@ -115,16 +111,13 @@ const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<
   'does not repeat an invalid plant': [[4005], '1 InvalidPlantError 4005'],
   'does not repeat a request that cannot succeed': [[4002], '1 RefusedError 4002'],
   'does not follow a redirect': [[LOGIN_PAGE], '1 RefusedError'],
-  'knows the service by its numbers, and a proxy by its status': [
-    [[403, {}, '<h1>Forbidden</h1>']],
-    '1 ForbiddenError',
-  ],
-  'reports that the token is not accepted': [
+  'knows a proxy by its status': [[[403, {}, '<h1>Forbidden</h1>']], '1 ForbiddenError'],
+  'reports a token that is not accepted': [
     ['pass'],
     '1 UnauthorizedError 4011',
-    { tokens: ['another'] },
+    { tokens: ['no'] },
   ],
-  'reports that the token permits no create': [
+  'reports a token that permits no create': [
     ['pass'],
     '1 ForbiddenError 4030',
     { tokens: [READER] },
@@ -135,20 +128,12 @@ const CASES: Readonly<Record<string, readonly [readonly Step[], string, Partial<
     { tokens: [`${TOKEN}\r\n`] },
   ],
   'reports that there is no token': [['pass'], '0 UnauthorizedError', { tokens: [] }],
-  'asks for a token before each attempt': [
-    [5030, 'pass'],
-    '2 stored',
-    { tokens: ['expired', TOKEN] },
-  ],
+  'asks for a token each time': [[5030, 'pass'], '2 stored', { tokens: ['expired', TOKEN] }],
   'reports that nothing was stored': [[5030], `${UNAVAILABLE} 5030`, { retryFor: 1 }],
   'reports an unknown outcome': [[BAD_GATEWAY], UNKNOWN, { retryFor: 1 }],
   'keeps an unknown outcome in an outage': [[5031, 5030], `${UNKNOWN} 5030`, { retryFor: 10 }],
   'keeps an unknown outcome after a refusal': [[5031, 4011], `2 ${UNKNOWN} 4011`],
-  'treats a taken id as its own when it creates a plant again': [
-    [4006],
-    '1 stored',
-    { again: true },
-  ],
+  'takes an id for its own when it creates a plant again': [[4006], '1 stored', { again: true }],
 };
 
 let number = 0;
@@ -192,34 +177,31 @@ const newPlant = (): JsonPlant => ({
 
 type Command = readonly [program: string, ...args: string[]];
 
-interface Client {
-  readonly language: string;
-  /** What it needs and this machine lacks. */
-  readonly lack?: string | false;
-  /** Resolves with the commands of its driver, and of its example. */
-  prepare(): Promise<Record<'driver' | 'example', Command>>;
-}
+/** Resolves with the commands of a driver, and of the example. */
+type Prepare = () => Promise<Record<'driver' | 'example', Command>>;
 
-const CLIENTS: readonly Client[] = [
-  {
-    language: 'JavaScript',
-    prepare: async () => ({
+/** By language, with the program that it needs. */
+const CLIENTS: readonly (readonly [language: string, program: string, Prepare])[] = [
+  [
+    'JavaScript',
+    '',
+    async () => ({
       driver: [process.execPath, join(drivers, 'driver.mjs')],
       example: [process.execPath, join(examples, 'javascript/create-plant.js')],
     }),
-  },
-  {
-    language: 'Python',
-    lack: !findProgram('python3') && 'python3',
-    prepare: async () => ({
+  ],
+  [
+    'Python',
+    'python3',
+    async () => ({
       driver: ['python3', join(drivers, 'driver.py')],
       example: ['python3', join(examples, 'python/create_plant.py')],
     }),
-  },
-  {
-    language: 'Go',
-    lack: !findProgram('go') && 'go',
-    async prepare() {
+  ],
+  [
+    'Go',
+    'go',
+    async () => {
       const folder = temporaryFolder();
       const build = async (name: string, cwd: string, source: string): Promise<Command> => {
         await run('go', ['build', '-o', join(folder, name), source], { cwd });
@@ -230,7 +212,7 @@ const CLIENTS: readonly Client[] = [
         example: await build('example', join(examples, 'go'), './create-plant'),
       };
     },
-  },
+  ],
 ];
 
 /** Returns the number of requests, if it is certain, and the outcome. */
@@ -250,14 +232,14 @@ describe('The clients of docs/clients.md', function () {
   });
   after(endAll);
 
-  for (const { language, lack, prepare } of CLIENTS) {
+  for (const [language, program, prepare] of CLIENTS) {
     describe(`in ${language}`, () => {
       let driver: Driver | undefined;
       let example: Command;
       const create: Driver['create'] = (job) => (driver as Driver).create(job);
 
       before(async function () {
-        if (lack) skipWithout(this, `the client in ${language} needs ${lack}`);
+        if (program) needsProgram(this, program);
         const commands = await prepare();
         example = commands.example;
         driver = new Driver(commands.driver);
@@ -328,11 +310,7 @@ describe('The clients of docs/clients.md', function () {
       });
 
       it('waits as long as Retry-After asks before a retry', async () => {
-        const front = new Front(
-          service,
-          [503, { ...JSON_TYPE, 'Retry-After': '2' }, '{"error":5032}'],
-          'pass',
-        );
+        const front = new Front(service, TWO_SECONDS, 'pass');
         expect((await create({ address: await front.open() })).outcome).to.equal('stored');
         const [first, second] = front.requests;
         expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.at.least(1_990);
