@@ -1,17 +1,8 @@
 import * as domain from '@plant-store/domain';
-import { type Failure, toFailure } from '@plant-store/http-koa';
+import type { Failure } from '@plant-store/http-koa';
 import { failures } from '@plant-store/http-operations';
 import { failuresOfCreate } from '@plant-store/plant-json';
 import { expect } from 'chai';
-
-describe('The response to an error that is not listed', () => {
-  it('is a constant 500, even if the error asks to be exposed', () => {
-    const thrown = Object.assign(new Error('slow down'), { status: 429, expose: true });
-    for (const error of [thrown, new Error('a bug'), 'a bug']) {
-      expect(toFailure(error)).to.include({ status: 500, error: 5000, message: 'internal error' });
-    }
-  });
-});
 
 describe('The failures', () => {
   it('include every error of the domain that a request can cause', () => {

@@ -3,7 +3,7 @@ import type { Failure } from '@plant-store/http-koa';
 import { failures } from '@plant-store/http-operations';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { type DescriptionOptions, openApiDescription } from '../../src/docs/openapi-description.js';
+import { openApiDescription } from '../../src/docs/openapi-description.js';
 
 const docs = new URL('../../../../../../docs/', import.meta.url);
 
@@ -46,9 +46,7 @@ interface Operation {
 }
 
 /** The operations, with their parameters. */
-const OPERATIONS = {
-  'post /plants': [],
-};
+const OPERATIONS = { 'post /plants': [] };
 
 describe('The OpenAPI description', () => {
   const description = openApiDescription({ basePath: '/store/v1' });
@@ -87,29 +85,6 @@ describe('The OpenAPI description', () => {
     expect(printed.components.securitySchemes).to.deep.equal({ bearerAuth });
     expect(printed.info).to.include({ version: '1.0.0' });
     expect(printed.info.license.name).to.equal('MIT');
-  });
-
-  it('has the public address, or a server variable with a local default', () => {
-    const urls = (options: DescriptionOptions) =>
-      openApiDescription(options).servers.map(({ url, variables }) => [
-        url,
-        variables?.base_url.default,
-      ]);
-    const publicUrl = 'https://plants.example.com/garden';
-    expect(urls({ publicUrl })).to.deep.equal([[publicUrl, undefined]]);
-    const basePath = '/store/v1';
-    expect(urls({ publicUrl, basePath })).to.deep.equal([[`${publicUrl}${basePath}`, undefined]]);
-    expect(urls({})).to.deep.equal([['{base_url}', 'http://127.0.0.1:3000']]);
-    const localUrl = 'http://[::1]:8080';
-    expect(urls({ localUrl, basePath })).to.deep.equal([
-      ['{base_url}', 'http://[::1]:8080/store/v1'],
-    ]);
-  });
-
-  it('names the build if it is known', () => {
-    const { info } = openApiDescription({ build: { version: '2.4.0' } });
-    expect(info).to.deep.include({ version: '1.0.0', 'x-build': { version: '2.4.0' } });
-    expect(printed.info).not.to.have.property('x-build');
   });
 
   it('adds no path, method or parameter to the specification', () => {

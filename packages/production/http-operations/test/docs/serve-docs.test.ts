@@ -4,7 +4,6 @@ import { syncBuiltinESMExports } from 'node:module';
 import { plantStoreRoutes } from '@plant-store/http-operations';
 import { expect } from 'chai';
 import Koa from 'koa';
-import mount from 'koa-mount';
 import { parse } from 'yaml';
 import { openApiDescription } from '../../src/docs/openapi-description.js';
 import { useEmbedding } from '../support/embedding.js';
@@ -97,25 +96,6 @@ describe('The docs', () => {
     expect([status, fields.etag]).to.deep.equal([304, etag]);
     expect(fields).to.include.keys('x-request-id');
   });
-
-  for (const path of ['/garden/docs', '/garden/docs/']) {
-    it(`contain only links that work below a prefix that a proxy strips: ${path}`, async () => {
-      const routes = plantStoreRoutes(embedding.dependencies);
-      origin = await embedding.serveOnNode(new Koa().use(mount('/garden', routes)));
-      const page = `${(await get(path)).bytes}`;
-      const code = [];
-      for (const file of ['docs.js', 'docs.css']) {
-        code.push((await get(`/garden/docs/${file}`)).bytes);
-      }
-      const references = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, to = '']) => to);
-      expect(references).to.have.length(9);
-      for (const to of references) {
-        const { pathname } = new URL(to, `${origin}${path}`);
-        expect((await get(pathname)).status, to).to.equal(200);
-      }
-      expect(code.join('\n')).not.to.match(/['"`]\/(?:docs|openapi)/);
-    });
-  }
 
   it('contain the files of Swagger UI as published', async () => {
     for (const [name, digest] of Object.entries(SWAGGER_UI)) {
