@@ -221,40 +221,6 @@ describeOnPostgresql('a store whose server is slow', function () {
   });
 });
 
-describeOnPostgresql('a server that runs out of transaction ids', function () {
-  this.timeout(60_000);
-  let server: PostgresqlServer;
-
-  startServer((started) => {
-    server = started;
-    return server.createTable('plant_store', CREATE_TABLE);
-  });
-
-  it('stores plants while it warns, and later tells the operator to vacuum', async function () {
-    // A downloaded server has no pg_resetwal; the installed one, which runs this, has it.
-    if (!server.hasProgram('pg_resetwal')) this.skip();
-    // A slot that nobody reads holds the vacuum back.
-    await server.run('ALTER SYSTEM SET wal_level = logical');
-    await server.kill();
-    await server.restart();
-    await server.run(`SELECT pg_create_logical_replication_slot('unread', 'pgoutput')`);
-    const repository = postgresqlPlantRepository({ uri: server.uri('plant_store') });
-    const add = (id: bigint) => repository.add(newPlant({ id, name: 'Monstera' }), 30_000);
-    try {
-      await server.leaveTransactions(30_000_000);
-      await Promise.all([add(1n), add(2n)]);
-      await rejects(add(1n), { code: 'PLANT_ID_TAKEN' });
-      await server.leaveTransactions(2_000_000);
-      await rejects(add(3n), {
-        code: 'STORE_UNAVAILABLE',
-        message: /vacuum its databases \(54000\)/,
-      });
-    } finally {
-      await repository.close();
-    }
-  });
-});
-
 describeOnPostgresql('a primary and a synchronous standby', function () {
   this.timeout(90_000);
   let primary: PostgresqlServer;

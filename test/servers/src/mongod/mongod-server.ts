@@ -8,14 +8,8 @@ import { findMongod } from './find-mongod.js';
 const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** After a kill, a server replays its journal since the last checkpoint, which is up to 60 s old by default. */
-const SMALL = [
-  '--wiredTigerCacheSizeGB',
-  '0.25',
-  '--syncdelay',
-  '5',
-  '--setParameter',
-  'diagnosticDataCollectionEnabled=false',
-];
+const SMALL =
+  '--wiredTigerCacheSizeGB 0.25 --syncdelay 5 --setParameter diagnosticDataCollectionEnabled=false';
 
 export interface MongodOptions {
   /** Further command line options of `mongod`. */
@@ -68,7 +62,8 @@ export class MongodServer {
     if (path === undefined) throw new Error('mongod was not found');
     const { args = [], cacheGiB } = this.#options;
     const own = ['--port', `${this.port}`, '--dbpath', this.#process.folder, '--nounixsocket'];
-    const size = cacheGiB === undefined ? SMALL : ['--wiredTigerCacheSizeGB', `${cacheGiB}`];
+    const size =
+      cacheGiB === undefined ? SMALL.split(' ') : ['--wiredTigerCacheSizeGB', `${cacheGiB}`];
     const local = ['--bind_ip', '127.0.0.1', '--setParameter', 'enableTestCommands=1'];
     await this.#process.start({
       path,

@@ -40,17 +40,9 @@ export class SecureMongod {
   static async start(options: SecureMongodOptions = {}) {
     const { certificatesRequired = false, tlsOptional = false } = options;
     const lax = certificatesRequired ? [] : ['--tlsAllowConnectionsWithoutCertificates'];
-    const args = [
-      '--tlsMode',
-      tlsOptional ? 'preferTLS' : 'requireTLS',
-      '--tlsCertificateKeyFile',
-      certificates.server,
-      '--tlsCAFile',
-      certificates.ca,
-      ...lax,
-      '--replSet',
-      SET,
-    ];
+    const mode = ['--tlsMode', tlsOptional ? 'preferTLS' : 'requireTLS', '--replSet', SET];
+    const files = ['--tlsCertificateKeyFile', certificates.server, '--tlsCAFile', certificates.ca];
+    const args = [...mode, ...files, ...lax];
     const keyFile = 'x'.repeat(32);
     const secure = new SecureMongod(await MongodServer.start({ args, keyFile }));
     await secure.#initiate();

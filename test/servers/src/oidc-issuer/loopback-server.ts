@@ -18,10 +18,6 @@ export class LoopbackServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  get listening(): boolean {
-    return this.#server.listening;
-  }
-
   /** Listens on the same port as before, if there was one. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');

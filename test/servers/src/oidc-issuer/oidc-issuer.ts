@@ -8,7 +8,7 @@ export const AUDIENCE = 'https://plants.example';
 export const SCOPE = 'plants:create';
 
 /** The only client of an issuer. */
-const CLIENT = { id: 'nursery', secret: 'only-used-in-tests' };
+const CLIENT = { client_id: 'nursery', client_secret: 'only-used-in-tests' };
 
 /** A new key for RS256, with its private half. */
 export async function signingKey(kid: string): Promise<JWK> {
@@ -35,27 +35,16 @@ class NoStore implements Adapter {
 
 /** A real OpenID Connect provider with one client, `nursery`. */
 export class OidcIssuer extends LoopbackServer {
-  static async start(...keys: JWK[]): Promise<OidcIssuer> {
+  /** Publishes this key, and signs with it. */
+  static async start(key: JWK): Promise<OidcIssuer> {
     const issuer = new OidcIssuer();
     await issuer.listen();
-    issuer.#use(keys);
-    return issuer;
-  }
-
-  /** Publishes these keys, and signs with the first one. */
-  #use(keys: JWK[]): void {
-    const provider = new Provider(this.url, {
+    const provider = new Provider(issuer.url, {
       adapter: NoStore,
       ttl: { ClientCredentials: 600 },
-      jwks: { keys },
+      jwks: { keys: [key] },
       clients: [
-        {
-          client_id: CLIENT.id,
-          client_secret: CLIENT.secret,
-          grant_types: ['client_credentials'],
-          redirect_uris: [],
-          response_types: [],
-        },
+        { ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
       ],
       features: {
         clientCredentials: { enabled: true },
@@ -70,14 +59,15 @@ export class OidcIssuer extends LoopbackServer {
         },
       },
     });
-    this.handler = provider.callback();
+    issuer.handler = provider.callback();
+    return issuer;
   }
 
   /** Resolves with a signed access token for {@link AUDIENCE}. `''` as the scope means none. */
   async token(scope = SCOPE): Promise<string> {
     const response = await fetch(`${this.url}/token`, {
       method: 'POST',
-      headers: { authorization: `Basic ${btoa(`${CLIENT.id}:${CLIENT.secret}`)}` },
+      headers: { authorization: `Basic ${btoa(`${CLIENT.client_id}:${CLIENT.client_secret}`)}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope }),
     });
     const { access_token: token } = (await response.json()) as { access_token?: unknown };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -102,11 +102,6 @@ export class PostgresqlServer {
     });
   }
 
-  /** Whether a program of PostgreSQL is there: a downloaded server has only those that start it. */
-  hasProgram(name: string): boolean {
-    return existsSync(join(this.#programs, name));
-  }
-
   /** Starts a standby with a copy of the data, which replays what this server writes. This server is restarted before. */
   async startStandby(): Promise<PostgresqlServer> {
     const standby = new PostgresqlServer(this.#programs, await freePort());
@@ -119,26 +114,6 @@ export class PostgresqlServer {
     await rm(join(standby.#data, 'postmaster.pid'));
     await standby.restart();
     return standby;
-  }
-
-  /**
-   * Restarts the server as if this many transactions were left until it assigns no more ids, rounded up to a page of its
-   * commit log. Needs `pg_resetwal`.
-   */
-  async leaveTransactions(left: number): Promise<void> {
-    await this.#process.kill('SIGINT');
-    const state = await this.#runProgram('pg_controldata', []);
-    const oldest = Number(/oldestXID: +(\d+)/.exec(state)?.[1]);
-    const perPage = 32_768;
-    const next = Math.floor((oldest + 2 ** 31 - 1 - left) / perPage) * perPage;
-    await this.#runProgram('pg_resetwal', ['-u', `${oldest}`, '-x', `${next}`]);
-    const perSegment = 32 * perPage;
-    const segment = Math.floor(next / perSegment)
-      .toString(16)
-      .toUpperCase()
-      .padStart(4, '0');
-    this.#write(join('pg_xact', segment), Buffer.alloc(perSegment / 4));
-    await this.restart();
   }
 
   /** Lets a standby become a primary. Resolves when it accepts writes. */
@@ -193,7 +168,7 @@ export class PostgresqlServer {
   }
 
   /** Writes a file of the folder of its data. */
-  #write(name: string, content: string | Buffer): void {
+  #write(name: string, content: string): void {
     writeFileSync(join(this.#data, name), content);
     this.#own(join(this.#data, name));
   }
@@ -211,13 +186,6 @@ export class PostgresqlServer {
       ...USER,
       cwd: this.#process.folder,
     });
-  }
-
-  /** Runs another program of PostgreSQL on the data. Resolves with its output. */
-  async #runProgram(name: string, args: readonly string[]): Promise<string> {
-    const options = { ...USER, cwd: this.#process.folder };
-    const path = join(this.#programs, name);
-    return (await promisify(execFile)(path, [...args, this.#data], options)).stdout;
   }
 
   async #start(): Promise<void> {

@@ -5,12 +5,8 @@ import { slowPackage } from './slow-package.js';
 
 /** Options that stop Chromium's own requests to servers of Google. */
 const QUIET = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+  ...['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
 ];
 
 const require = createRequire(import.meta.url);
