@@ -1,3 +1,3 @@
-import { describeHistories } from './support/explored-worlds.js';
+import { describeHistories } from './support/explored-models.js';
 
 describeHistories(3);

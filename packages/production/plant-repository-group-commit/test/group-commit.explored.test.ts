@@ -1,22 +1,22 @@
 import { explore } from '@plant-store/explorer';
 import { expect } from 'chai';
-import { ExploredWorld } from './support/explored-world.js';
-import { describeHistories, WORLDS } from './support/explored-worlds.js';
+import { ExploredModel } from './support/explored-model.js';
+import { describeHistories, MODELS } from './support/explored-models.js';
 import { BUGS, withBug } from './support/planted-bugs.js';
 
-const SURPRISES = 2;
+const DEVIATIONS = 2;
 
-describeHistories(SURPRISES);
+describeHistories(DEVIATIONS);
 
 describe('The explorer notices the planted bug that', function () {
   this.timeout(0);
 
-  for (const [world, planted] of Object.entries(BUGS)) {
-    const plan = WORLDS[world] ?? expect.fail(`no world is named "${world}"`);
+  for (const [model, planted] of Object.entries(BUGS)) {
+    const plan = MODELS[model] ?? expect.fail(`no model is named "${model}"`);
     for (const [what, bug] of Object.entries(planted)) {
-      it(`${what} (${world})`, async () => {
+      it(`${what} (${model})`, async () => {
         const { counterexample } = await withBug(bug, (tested) =>
-          explore(() => ExploredWorld.open(plan, new Set(), tested), SURPRISES),
+          explore(() => ExploredModel.open(plan, new Set(), tested), DEVIATIONS),
         );
         expect(counterexample).to.be.a('string');
       });

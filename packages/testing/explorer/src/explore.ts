@@ -1,21 +1,24 @@
-/** What can happen next in a world. */
+/** What can happen next in a model. */
 export interface Event {
   /** For the story of a counterexample, such as `the request of Ada arrives`. */
   readonly name: string;
-  /** Lets it happen. Resolves when everything that follows from it has happened: {@link settled} is enough for promises. */
+  /** Carries out the event. Resolves once all of its consequences have run; for promises, {@link settled} is enough. */
   readonly act: () => void | Promise<void>;
 }
 
 /**
- * The code under test, and everything around it, as a machine of events. Two worlds in which the same has happened are
- * equal: they use no real time, no real network and no chance.
+ * The code under test and its simulated environment. It must be deterministic: the same events lead to the same state,
+ * so it uses no real time, network or randomness.
  */
-export interface World {
+export interface Model {
   /** Returns what happens next when nothing goes wrong; `undefined` at the end. */
   usual(): Event | undefined;
-  /** Returns what may happen next instead: faults, and other orders. Equal worlds return the same events, in the same order. */
-  surprises(): readonly Event[];
-  /** A text that two worlds share only when the same can happen in both. Only the first of them is continued. */
+  /**
+   * Returns what may happen next instead, the deviations: faults, and other orders. Equal models return the same
+   * events, in the same order.
+   */
+  deviations(): readonly Event[];
+  /** A text that two models share only when the same can happen in both. Only the first of them is continued. */
   readonly state: string;
   /** The broken promise, such as `Ada has the seat, but her response was that she has not`; `undefined` if none is broken. */
   readonly violation: string | undefined;
@@ -29,19 +32,19 @@ export interface Explored {
   readonly counterexample: string | undefined;
 }
 
-/** A surprise of a history, by the number of the event in whose place it happens. */
-interface Surprise {
+/** A deviation of a history, by the number of the event in whose place it happens. */
+interface Deviation {
   readonly at: number;
   readonly choice: number;
 }
 
-/** The surprises of a history. Between them, the usual events happen. */
-type History = readonly Surprise[];
+/** The deviations of a history. Between them, the usual events happen. */
+type History = readonly Deviation[];
 
 interface Walk {
   readonly violation: string | undefined;
   readonly events: readonly string[];
-  /** The histories with one more surprise. */
+  /** The histories with one more deviation. */
   readonly longer: readonly History[];
 }
 
@@ -49,20 +52,20 @@ interface Walk {
 const MAX_EVENTS = 500;
 
 /**
- * Tries every history of a world with at most this many surprises. Stops at the fewest surprises that lead to a violation,
+ * Tries every history of a model with at most this many deviations. Stops at the fewest deviations that lead to a violation,
  * and shows the shortest of these histories.
  *
- * @param open Returns a new world, before its first event.
+ * @param open Returns a new model, before its first event.
  */
 export async function explore(
-  open: () => World | Promise<World>,
-  surprises: number,
+  open: () => Model | Promise<Model>,
+  deviations: number,
 ): Promise<Explored> {
   const reached = new Set<string>();
   const isNew = (state: string) => reached.size < reached.add(state).size;
   let histories = 0;
   let level: readonly History[] = [[]];
-  for (let left = surprises; level.length > 0; left -= 1) {
+  for (let left = deviations; level.length > 0; left -= 1) {
     const longer: History[] = [];
     let shortest: Walk | undefined;
     for (const history of level) {
@@ -79,13 +82,13 @@ export async function explore(
 }
 
 /**
- * Lets a history happen, up to its end, a violation, or a state from which another history with as many surprises left
+ * Lets a history happen, up to its end, a violation, or a state from which another history with as many deviations left
  * goes on.
  *
- * @param isNew Whether a state was not reached before; `undefined` when no surprise is left.
+ * @param isNew Whether a state was not reached before; `undefined` when no deviation is left.
  */
 async function follow(
-  world: World,
+  model: Model,
   history: History,
   maxEvents: number,
   isNew: ((state: string) => boolean) | undefined,
@@ -93,32 +96,32 @@ async function follow(
   const events: string[] = [];
   const longer: History[] = [];
   const latest = history.at(-1)?.at ?? -1;
-  while (world.violation === undefined) {
+  while (model.violation === undefined) {
     const at = events.length;
-    const usual = world.usual();
+    const usual = model.usual();
     if (usual === undefined) {
-      await world.end?.();
+      await model.end?.();
       break;
     }
     if (at === MAX_EVENTS) return { violation: 'it never ends', events, longer };
     if (at === maxEvents) return { violation: undefined, events, longer };
     if (at > latest && isNew) {
-      if (!isNew(world.state)) return { violation: undefined, events, longer };
-      longer.push(...world.surprises().map((_, choice) => [...history, { at, choice }]));
+      if (!isNew(model.state)) return { violation: undefined, events, longer };
+      longer.push(...model.deviations().map((_, choice) => [...history, { at, choice }]));
     }
-    const surprise = history.find((it) => it.at === at);
-    const event = surprise ? world.surprises()[surprise.choice] : usual;
+    const deviation = history.find((it) => it.at === at);
+    const event = deviation ? model.deviations()[deviation.choice] : usual;
     if (event === undefined) throw new Error(`event ${at + 1} differs each time`);
-    events.push(surprise ? `! ${event.name}` : `  ${event.name}`);
+    events.push(deviation ? `! ${event.name}` : `  ${event.name}`);
     await event.act();
   }
-  return { violation: world.violation, events, longer };
+  return { violation: model.violation, events, longer };
 }
 
-/** Returns the violation and the events, with the surprises marked. */
+/** Returns the violation and the events, with the deviations marked. */
 function storyOf({ violation, events }: Walk): string {
   const lines = events.map((event, at) => `${`${at + 1}`.padStart(4)}. ${event}`);
-  return [`${violation}, after these events ("!" is a surprise):`, ...lines].join('\n');
+  return [`${violation}, after these events ("!" is a deviation):`, ...lines].join('\n');
 }
 
 /** Resolves when promises that are settled have had their effects, without timers and without a network. */

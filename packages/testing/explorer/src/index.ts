@@ -1,1 +1,1 @@
-export { type Event, type Explored, explore, settled, type World } from './explore.js';
+export { type Event, type Explored, explore, type Model, settled } from './explore.js';

@@ -1,9 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { type Event, explore, settled, type World } from '@plant-store/explorer';
+import { type Event, explore, type Model, settled } from '@plant-store/explorer';
 import { expect } from 'chai';
 
 /** Clients that add 1 to a number, in two steps each. */
-class Counter implements World {
+class Counter implements Model {
   violation: string | undefined;
   #number = 0;
   readonly #clients: { readonly name: string; read?: number; isDone?: true }[];
@@ -20,7 +20,7 @@ class Counter implements World {
     return this.#steps()[0];
   }
 
-  surprises(): Event[] {
+  deviations(): Event[] {
     return this.#steps().slice(1);
   }
 
@@ -46,11 +46,11 @@ class Counter implements World {
 }
 
 describe('The explorer', () => {
-  it('reports the failing history with the fewest surprises, and of these the shortest', async () => {
+  it('reports the failing history with the fewest deviations, and of these the shortest', async () => {
     const { counterexample } = await explore(() => new Counter(), 3);
     expect(counterexample).to.equal(
       [
-        'the number is 1, after these events ("!" is a surprise):',
+        'the number is 1, after these events ("!" is a deviation):',
         '   1. ! B reads',
         '   2.   A reads',
         '   3.   A writes',
@@ -78,13 +78,13 @@ describe('The explorer', () => {
     expect((await explore(() => new Patient(), 4)).histories).to.be.below(6);
   });
 
-  it('reports histories without an end, and worlds that are not deterministic', async () => {
+  it('reports histories without an end, and models that are not deterministic', async () => {
     const again = { name: 'again', act: () => undefined };
-    const endless = { usual: () => again, surprises: () => [], state: '', violation: undefined };
+    const endless = { usual: () => again, deviations: () => [], state: '', violation: undefined };
     const { counterexample } = await explore(() => endless, 0);
     expect(counterexample).to.match(/^it never ends, after these events.*\n.*again/);
-    let worlds = 0;
-    const other = () => new Counter(worlds++ === 0 ? 'ABC' : 'A');
+    let models = 0;
+    const other = () => new Counter(models++ === 0 ? 'ABC' : 'A');
     await rejects(explore(other, 1), { message: 'event 1 differs each time' });
   });
 });

@@ -93,7 +93,7 @@ export class ExploredAttempt {
     return this.#hold.holds ? this.#ended() : this.#progress();
   }
 
-  surprises(): Happening[] {
+  deviations(): Happening[] {
     return [
       ...(this.#progress() || this.#hold.holds ? [this.#hold.change] : []),
       ...(this.isOpen ? this.#faults() : []),

@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plant-store/domain';
 
-/** What can happen next in a world of plants. */
+/** What can happen next in a model of plants. */
 export interface Happening {
   readonly name: string;
   readonly act: () => void;
@@ -8,7 +8,7 @@ export interface Happening {
   readonly seenBy?: readonly number[];
 }
 
-/** Returns a condition that begins and ends by surprise. */
+/** Returns a condition that begins and ends as a deviation. */
 export function condition(begins: string, ends: string) {
   return {
     holds: false,
@@ -75,7 +75,7 @@ export class ExploredServer {
     return follows ? { name: 'a majority has it', act: () => this.catchUp() } : undefined;
   }
 
-  surprises(): Happening[] {
+  deviations(): Happening[] {
     if (this.#kept === this.#log.length) return [];
     const failOver = () => {
       this.#hasFailedOver = true;

@@ -1,6 +1,6 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Tested } from './explored-world.js';
+import type { Tested } from './explored-model.js';
 
 /** Replaces a text of a file, which must occur there. */
 interface Bug {
@@ -13,7 +13,7 @@ const batch = (text: string, by: string): Bug => ({ file: 'batch', text, by });
 const queue = (text: string, by: string): Bug => ({ file: 'insert-queue', text, by });
 const commit = (text: string, by: string): Bug => ({ file: 'group-commit', text, by });
 
-/** Bugs, by the world that notices them. One that only costs inserts would change no outcome. */
+/** Bugs, by the model that notices them. One that only costs inserts would change no outcome. */
 export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   'one plant': {
     'a plant that is sent counts as unwritten': batch("it.become('sent')", "it.become('queued')"),

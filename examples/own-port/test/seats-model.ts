@@ -1,4 +1,4 @@
-import { type Event, settled, type World } from '@plant-store/explorer';
+import { type Event, type Model, settled } from '@plant-store/explorer';
 import type { Exchange } from '../src/http-seats.js';
 import type { Seats } from '../src/seats.js';
 
@@ -11,8 +11,8 @@ interface Message {
   status?: number;
 }
 
-/** Two guests reserve one seat. A surprise is a lost message, or another order. */
-export class SeatsWorld implements World {
+/** Two guests reserve one seat. A deviation is a lost message, or another order. */
+export class SeatsModel implements Model {
   violation: string | undefined;
   /** Whose the seat is, on the server. */
   #owner: string | undefined;
@@ -21,7 +21,7 @@ export class SeatsWorld implements World {
   readonly #seen = new Map<string, string>();
   readonly #results = new Map<string, boolean | string>();
 
-  /** @param seatsWith Returns the adapter under test, which has this world for a network. */
+  /** @param seatsWith Returns the adapter under test, which has this model for a network. */
   constructor(seatsWith: (exchange: Exchange) => Seats) {
     const seats = seatsWith(
       (_, { body }) =>
@@ -44,7 +44,7 @@ export class SeatsWorld implements World {
     return this.#moves()[0];
   }
 
-  surprises(): Event[] {
+  deviations(): Event[] {
     const lost = [...this.#underWay].map((it) =>
       this.#leaves(it, 'is lost', () => it.lose(new Error('the connection was closed'))),
     );

@@ -1,11 +1,11 @@
 import { explore } from '@plant-store/explorer';
 import { expect } from 'chai';
 import {
-  ExploredWorld,
+  ExploredModel,
+  type ModelPlan,
   type PlannedAdd,
   type WorldOutcome,
-  type WorldPlan,
-} from './explored-world.js';
+} from './explored-model.js';
 
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
@@ -19,8 +19,8 @@ const other = { id: 2n };
 const elsewhere = { ...B, instance: 1 } as const;
 const late = { isLate: true } as const;
 
-/** Every plant has the same id, unless the name of the world says something else. */
-export const WORLDS: Readonly<Record<string, WorldPlan>> = {
+/** Every plant has the same id, unless the name of the model says something else. */
+export const MODELS: Readonly<Record<string, ModelPlan>> = {
   'one plant': { adds: [{ ...A, ...long }] },
   'one plant, and much time': { adds: [{ ...A, ...patient }] },
   'two plants with one id in a batch': {
@@ -75,16 +75,16 @@ export const WORLDS: Readonly<Record<string, WorldPlan>> = {
   },
 };
 
-/** Declares a test for each world, which tries every history with so many surprises. */
-export function describeHistories(surprises: number): void {
-  describe(`In every order of events with at most ${surprises} surprises, each outcome is true and in time:`, function () {
+/** Declares a test for each model, which tries every history with so many deviations. */
+export function describeHistories(deviations: number): void {
+  describe(`In every order of events with at most ${deviations} deviations, each outcome is true and in time:`, function () {
     this.timeout(0);
 
-    for (const [name, plan] of Object.entries(WORLDS)) {
+    for (const [name, plan] of Object.entries(MODELS)) {
       it(name, async function () {
         const outcomes = new Set<WorldOutcome>();
-        const open = () => ExploredWorld.open(plan, outcomes);
-        const { counterexample, histories } = await explore(open, surprises);
+        const open = () => ExploredModel.open(plan, outcomes);
+        const { counterexample, histories } = await explore(open, deviations);
         if (counterexample) expect.fail(counterexample);
         expect(outcomes).to.include.keys('stored', 'unavailable', 'unknown', 'refused');
         if (this.test) this.test.title += `: ${histories} histories`;

@@ -4,7 +4,7 @@ import {
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { type Event, settled, type World } from '@plant-store/explorer';
+import { type Event, type Model, settled } from '@plant-store/explorer';
 import { Availability } from '../../src/availability.js';
 import { GroupCommit } from '../../src/group-commit.js';
 import type { InsertRequest } from '../../src/plant-database.js';
@@ -25,8 +25,8 @@ export interface PlannedAdd {
   readonly isLate?: true;
 }
 
-/** What happens in a world, apart from the surprises of its database. */
-export interface WorldPlan {
+/** What happens in a model, apart from the deviations of its database. */
+export interface ModelPlan {
   readonly adds: readonly PlannedAdd[];
   readonly maxInFlight?: number;
   /** Whether the server recognises what an insert has written before. */
@@ -73,7 +73,7 @@ interface Add extends PlannedAdd {
  * Two instances of the service with one database, and a check of every outcome. A history that contradicts an outcome, here
  * because a batch that may be written becomes a new one, reads like this:
  *
- *     A is taken, but no majority has another plant, after these events ("!" is a surprise):
+ *     A is taken, but no majority has another plant, after these events ("!" is a deviation):
  *        1.   attempt 0 is sent
  *        2. ! attempt 0 loses its connection
  *        3.   attempt 0 arrives
@@ -83,10 +83,10 @@ interface Add extends PlannedAdd {
  *        7.   attempt 1 arrives
  *        8.   attempt 1 replies ["taken"]
  */
-export class ExploredWorld implements World {
+export class ExploredModel implements Model {
   /** What is not true. */
   violation: string | undefined;
-  readonly #plan: WorldPlan;
+  readonly #plan: ModelPlan;
   readonly #tested: Tested;
   readonly #outcomes: Set<WorldOutcome>;
   readonly #time = new VirtualTime();
@@ -103,13 +103,13 @@ export class ExploredWorld implements World {
   /** The names of the plants of each insert. */
   readonly #sent = new Map<string, string>();
   #insertsNotEnded = 0;
-  #surprisedAt = 0;
+  #deviatedAt = 0;
   #impairedAt = 0;
   #blockedAt = 0;
   #closedAt = Number.POSITIVE_INFINITY;
   #suspendedMs = 0;
 
-  private constructor(plan: WorldPlan, outcomes: Set<WorldOutcome>, tested: Tested) {
+  private constructor(plan: ModelPlan, outcomes: Set<WorldOutcome>, tested: Tested) {
     this.#plan = plan;
     this.#tested = tested;
     this.#outcomes = outcomes;
@@ -119,19 +119,19 @@ export class ExploredWorld implements World {
 
   /** @param outcomes Gets every outcome. */
   static async open(
-    plan: WorldPlan,
+    plan: ModelPlan,
     outcomes = new Set<WorldOutcome>(),
     tested: Tested = { Availability, GroupCommit },
-  ): Promise<ExploredWorld> {
-    const world = new ExploredWorld(plan, outcomes, tested);
+  ): Promise<ExploredModel> {
+    const model = new ExploredModel(plan, outcomes, tested);
     // The first check succeeds.
     await settled();
-    for (const add of plan.adds) if (!add.isLate) world.#add(add);
+    for (const add of plan.adds) if (!add.isLate) model.#add(add);
     await settled();
-    return world;
+    return model;
   }
 
-  /** A text that two worlds share when the same can happen in both. */
+  /** A text that two models share when the same can happen in both. */
   get state(): string {
     const operations = this.#attempts.map(({ state }) => state);
     const conditions = [this.#revocation.holds, this.#silence.holds, this.#suspendedMs];
@@ -144,10 +144,10 @@ export class ExploredWorld implements World {
     return usual && { name: usual.name, act: () => this.#happen(usual) };
   }
 
-  surprises(): Event[] {
-    return this.#surprises().map((it) => {
+  deviations(): Event[] {
+    return this.#deviations().map((it) => {
       const act = () => {
-        this.#surprisedAt = this.#time.now();
+        this.#deviatedAt = this.#time.now();
         return this.#happen(it);
       };
       return { name: it.name, act };
@@ -157,7 +157,7 @@ export class ExploredWorld implements World {
   #usual(): Happening | undefined {
     if (this.#pending.length === 0) return this.#joins()[0];
     const isEndless = this.#pending.some(({ deadline }) => deadline === Number.POSITIVE_INFINITY);
-    const isOver = this.#time.now() - this.#surprisedAt > PROBLEM_MS;
+    const isOver = this.#time.now() - this.#deviatedAt > PROBLEM_MS;
     const ended = [this.#silence, this.#revocation, this.#server.lag].find(({ holds }) => holds);
     if (isEndless && isOver && ended) return { ...ended.change, seenBy: [0, 1] };
     if (isEndless && isOver) this.#server.refused.clear();
@@ -169,11 +169,11 @@ export class ExploredWorld implements World {
     return { name: 'time passes', act: () => this.#time.step(), seenBy: [] };
   }
 
-  #surprises(): Happening[] {
+  #deviations(): Happening[] {
     const { revokes, hasOtherProgram, closes, suspends } = this.#plan;
     return [
-      ...this.#attempts.flatMap((it) => it.surprises()),
-      ...this.#server.surprises(),
+      ...this.#attempts.flatMap((it) => it.deviations()),
+      ...this.#server.deviations(),
       ...(hasOtherProgram ? this.#server.foreignWrite(1n) : []),
       ...(revokes ? [{ ...this.#revocation.change, seenBy: [0, 1] }] : []),
       ...(closes && this.#closedAt === Number.POSITIVE_INFINITY ? [this.#close] : []),
@@ -247,7 +247,7 @@ export class ExploredWorld implements World {
     const act = () => {
       this.#suspendedMs = SUSPENDED_MS;
       this.#time.skip(SUSPENDED_MS);
-      this.#surprisedAt = this.#time.now();
+      this.#deviatedAt = this.#time.now();
     };
     return { name: 'the process is suspended', act, seenBy: [0, 1] };
   }
@@ -401,7 +401,7 @@ export class ExploredWorld implements World {
 
   /** For how long nothing surprising has happened, and the server has done what it is asked. */
   get #healthyMs(): number {
-    const since = Math.max(this.#surprisedAt, this.#impairedAt);
+    const since = Math.max(this.#deviatedAt, this.#impairedAt);
     return this.#isImpaired ? 0 : this.#time.now() - since;
   }
 
@@ -412,7 +412,7 @@ export class ExploredWorld implements World {
     for (const { isOpen, isSilent, call, sentAt } of this.#attempts) {
       const isDue =
         now >
-        Math.max(sentAt + SILENCE_MS, Math.max(this.#surprisedAt, this.#blockedAt) + CHECKED_MS);
+        Math.max(sentAt + SILENCE_MS, Math.max(this.#deviatedAt, this.#blockedAt) + CHECKED_MS);
       const isOverdue = isDue && !this.#isBlocked;
       if (isRepeatable && isOpen && isSilent && isOverdue) {
         this.violation ??= `${call.name} is waited for too long`;
