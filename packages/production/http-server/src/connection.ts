@@ -19,12 +19,15 @@ const HEADERS_OF_ONE = 50;
 export class WaitingWeight {
   #onAll = 0;
 
-  /** Adds the weight of a request that begins to wait, or subtracts it when it no longer waits. */
+  /**
+   * Counts a request that begins to wait, by its weight: a measure of the memory that it takes. A negative weight
+   * counts one that no longer waits.
+   */
   add(weight: number): void {
     this.#onAll += weight;
   }
 
-  /** The weight that may wait on each connection now. */
+  /** The maximum weight of the requests that may wait on each connection now. */
   get maxOnEach(): number {
     return this.#onAll > MAX_WAITING_ON_ALL ? FEW : MAX_WAITING;
   }
@@ -62,9 +65,11 @@ export class Connection {
   }
 
   /**
-   * Adds the response to a request that was read. Resolves after all earlier responses and this event-loop tick
-   * (`EventLoopTick`); the request may begin if the connection is still open. After a close,
-   * Node.js emits `close` only on the first waiting response; the rest are never resumed.
+   * Queues the response to a request that was read. Resolves when the request may begin: after all earlier responses,
+   * and at the end of this event-loop tick (`EventLoopTick`). Check then whether the connection is still open.
+   *
+   * If it was closed, most of these promises never settle, because Node.js emits `close` only on the first waiting
+   * response.
    */
   enqueue(response: LingeringResponse): Promise<void> {
     const earlier = this.#lastOwed;

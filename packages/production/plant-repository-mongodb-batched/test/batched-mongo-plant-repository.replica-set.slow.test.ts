@@ -137,7 +137,7 @@ describeOnMongod('a majority that lags', function () {
     expect(created).to.be.below(MAX_CONNECTIONS);
   });
 
-  it('without end keeps the inserts of 500 clients in flight', async () => {
+  it('for good keeps the inserts of 500 clients in flight', async () => {
     const opened = open(set.uri);
     repository = opened.repository;
     await add();
