@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { PAGE, shownLines } from '../src/bench/rings.js';
+import { readSection } from '../src/documents.js';
 
 /** How far a page may be from the code before somebody runs `npm run bench -- lines`. */
 const TOLERANCE = 0.05;
@@ -18,4 +19,19 @@ describe('The lines of code', () => {
     for (const [index, { words, lines }] of expected.entries())
       expect(rows[index]?.lines, words).to.be.closeTo(lines, Math.max(5, lines * TOLERANCE));
   });
+});
+
+/** The sections that `npm run bench` writes. */
+const SECTIONS = {
+  'README.md': ['ladder'],
+  'docs/architecture.md': ['packages'],
+  'docs/evidence.md': ['ladder', 'ladder-speed', 'ladder-machine', 'ratios', 'machine'],
+};
+
+describe('The pages with figures', () => {
+  for (const [page, names] of Object.entries(SECTIONS)) {
+    it(`have the markers between which they are written: ${page}`, () => {
+      for (const name of names) expect(readSection(page, name), name).not.to.equal('');
+    });
+  }
 });
