@@ -59,16 +59,6 @@ describe('The figures of the demo', () => {
     expect(rows).to.deep.include(['', 'wait: killed', '0.0 s', '5.0 s', '']);
   });
 
-  it('fit in 80 columns', () => {
-    const creates = Array.from({ length: 99_999 }, (_, id) => create(id, 'stored', 6_000, 99_900));
-    const [figures] = figuresOf(run(creates));
-    const six = Array.from({ length: 6 }, () => figures ?? expect.fail());
-    const widths = table(six)
-      .split('\n')
-      .map((line) => line.length);
-    expect(Math.max(...widths)).to.be.at.most(80);
-  });
-
   it('are drawn as a picture that marks every wrong response', () => {
     const drawn = picture(run(creates, [create(3, 'stored')]));
     expect(drawn.match(/<rect class="wrong"/g)).to.have.lengthOf(1);

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Sample } from '../src/bench/compare.js';
-import { cpuTime, medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
+import { medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
 import type { Figures } from '../src/demo/figures.js';
-import { briefly, ladderTable } from '../src/ladder/columns.js';
 import { faultColumns } from '../src/ladder/faults.js';
 import { linesIn, linesOfCode } from '../src/ladder/lines.js';
 import { throughputColumns } from '../src/ladder/throughput.js';
@@ -35,10 +34,6 @@ describe('A ratio', () => {
     expect(medianAndRange([2, 0.5, 3])).to.equal('2.00 (0.50–3.00)');
     expect(medianAndRange([2, 4])).to.equal('3.00 (2.00–4.00)');
     expect(medianAndRange([1.5])).to.equal('1.50');
-  });
-
-  it('of CPU time includes the database', () => {
-    expect(cpuTime(sample('own', 0, 100))).to.equal(75);
   });
 });
 
@@ -106,28 +101,5 @@ describe('The table of the ladder', () => {
     ]);
     const cells = throughputColumns(all).map(({ cells }) => cells.get('batched'));
     expect(cells).to.deep.equal(['1.01', '1.50', '3.00', '1.50']);
-  });
-
-  it('has a row for each implementation, and a column for each measurement', () => {
-    const cells = new Map([
-      ['a', '1,000'],
-      ['b', '2'],
-    ]);
-    expect(ladderTable(names, [{ title: 'lines', cells }]).split('\n')).to.deep.equal([
-      '| implementation | lines |',
-      '| -------------- | ----: |',
-      '| a              | 1,000 |',
-      '| b              |     2 |',
-    ]);
-  });
-
-  it('shows some columns in the README, without the ranges', () => {
-    const columns = ['lines', 'cases', 'creates/s at 50'].map((title) => {
-      return { title, cells: new Map([['a', '1.20 (1.10–1.37)']]) };
-    });
-    expect(briefly(columns)).to.deep.equal([
-      { title: 'lines of code', cells: new Map([['a', '1.20']]) },
-      { title: 'creates/s, 50 clients', cells: new Map([['a', '1.20']]) },
-    ]);
   });
 });

@@ -73,8 +73,6 @@ export function violations(files: Files): string[] {
   const packages = folders.map((folder) => packageIn(files, folder));
   const rings = new Map(folders.map((folder) => [basename(folder), dirname(folder)]));
   return packages.flatMap((it) => [
-    ...emptiness(it),
-    ...misnaming(it),
     ...forbiddenImports(it, rings),
     ...forbiddenFolders(it),
     ...strayTests(it),
@@ -87,16 +85,6 @@ export function violations(files: Files): string[] {
 export function packageFiles(): Map<string, string> {
   const paths = filesBelow(join(root, 'packages')).map((path) => relative(root, path));
   return new Map(paths.filter((path) => JUDGED.test(path)).map((path) => [path, read(path)]));
-}
-
-function emptiness({ folder, modules }: Package): string[] {
-  const declares = modules.some(({ text }) => /^(?:export|await) /m.test(text));
-  return declares ? [] : [`packages/${folder} is empty`];
-}
-
-function misnaming({ folder, manifest }: Package): string[] {
-  const expected = folder === 'production/service' ? 'plant-store' : `${SCOPE}${basename(folder)}`;
-  return manifest.name === expected ? [] : [`packages/${folder} is not named ${expected}`];
 }
 
 function forbiddenImports({ folder, modules, tests }: Package, rings: Rings): string[] {

@@ -8,28 +8,14 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['essential/http-koa/src/create-app.ts', '@plant-store/plant-repository-memory'],
   ['essential/token-verifier-static/test/token-digest.test.ts', '@plant-store/token-verifier-jwt'],
   ['testing/token-verifier-contract/src/index.ts', '@plant-store/token-verifier-jwt'],
-  ['testing/token-verifier-contract/src/index.ts', '@plant-store/token-verifier-static'],
   ['production/plant-repository-postgresql/src/index.ts', '@plant-store/plant-repository-mongodb'],
   ['production/service/src/health.ts', '@plant-store/faulty-network'],
-  [
-    'essential/token-verifier-static/src/static-token-verifier.ts',
-    '@plant-store/plant-repository-group-commit',
-  ],
-  ['essential/plant-json/src/failures-of-create.ts', '@plant-store/http-koa'],
-  [
-    'essential/plant-repository-memory/src/memory-plant-repository.ts',
-    '@plant-store/contract-suite',
-  ],
   ['testing/contract-suite/src/settled.ts', '@plant-store/domain'],
-  ['essential/domain/src/plant.ts', '@plant-store/http-koa'],
   ['essential/domain/src/plant.ts', 'node:fs'],
   ['production/service/src/health.ts', '../../../essential/domain/src/plant.js'],
-  ['production/http-server/src/server.ts', '@plant-store/http-koa'],
   ['production/http-server/src/server.ts', '@plant-store/domain'],
   ['essential/app/src/container.ts', '@plant-store/http-operations'],
-  ['essential/plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-reader'],
   ['production/service/src/configuration/stores.ts', '../container.js'],
-  ['production/service/src/telemetry/metrics.ts', '../commands/serve.js'],
   ['production/service/src/commands/serve.ts', '../telemetry/logger.js'],
 ];
 
@@ -57,13 +43,6 @@ const planted: readonly (readonly [...Change, found: string])[] = [
     '$&{ "path": "../new" },',
     'other packages than',
   ],
-  [
-    'testing/new/package.json',
-    /$/,
-    '{ "name": "@plant-store/old" }',
-    'packages/testing/new is empty',
-  ],
-  ['testing/new/tsconfig.json', /$/, '{}', 'packages/testing/new is not named @plant-store/new'],
 ];
 
 /** Returns the violations of the project after these changes. */
@@ -97,18 +76,13 @@ describe('The rules of the architecture', () => {
     expect(found).to.include.members(forbidden);
   });
 
-  for (const form of [
-    "await import('node:fs')",
-    "import type {} from 'node:fs'",
-    "export * from 'node:fs'",
-  ]) {
-    it(`recognise every form of an import: ${form}`, () => {
-      const found = violationsAfter([adding('essential/domain/src/plant.ts', form)]);
-      expect(found).to.deep.equal([
-        'packages/essential/domain/src/plant.ts must not import node:fs',
-      ]);
-    });
-  }
+  it('recognise every form of an import', () => {
+    for (const form of ['await import(#)', 'import type {} from #', 'export * from #']) {
+      const code = form.replace('#', "'node:fs'");
+      const found = violationsAfter([adding('essential/domain/src/plant.ts', code)]);
+      expect(found.join(), form).to.match(/domain\/src\/plant\.ts must not import node:fs$/);
+    }
+  });
 
   it('catch every other violation', () => {
     const found = violationsAfter(planted.map(([file, before, after]) => [file, before, after]));
