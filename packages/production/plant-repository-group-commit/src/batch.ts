@@ -21,7 +21,7 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
  * replies in a row cost less than four seconds; each later one has twice as long, because a network may be slow.
  */
 const WORK_MS = 1_050;
-export const REPLY_MS = 1_150;
+const REPLY_MS = 1_150;
 const SHORT_ATTEMPTS = 3;
 
 /** The shortest pause before plants are sent again, and the longest. */
@@ -108,8 +108,9 @@ const patience = (attempts: number) => 2 ** Math.max(0, attempts - SHORT_ATTEMPT
  */
 export class Batch {
   readonly startedAt: number;
+  /** Stops the timer of the attempt in progress. */
+  stopTimer: () => void = () => undefined;
   readonly #options: BatchOptions;
-  readonly #onSent: () => void;
   #plants: readonly PendingPlant[];
   /** `undefined` until an attempt needs one, and again when it is known what it has written. */
   #insert: PlantInsert | undefined;
@@ -117,13 +118,13 @@ export class Batch {
   #attempts = 0;
   /** When the attempt in progress was sent; `undefined` while none is, or it waits for a connection. */
   #sentAt: number | undefined;
+  /** When its reply is due. */
+  #dueAt = Number.POSITIVE_INFINITY;
   #lost: AbortController | undefined;
   /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
 
-  /** @param onSent Called whenever the insert is sent. */
-  constructor(plants: readonly PendingPlant[], options: BatchOptions, onSent: () => void) {
-    this.#onSent = onSent;
+  constructor(plants: readonly PendingPlant[], options: BatchOptions) {
     this.startedAt = options.clock.now();
     this.#options = options;
     this.#plants = plants;
@@ -143,11 +144,6 @@ export class Batch {
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
   }
 
-  /** When the reply of the attempt in progress is due. */
-  get dueAt(): number {
-    return (this.#sentAt ?? Number.POSITIVE_INFINITY) + REPLY_MS * patience(this.#attempts);
-  }
-
   /** Sends the plants once. Resolves when the batch has taken in what the attempt has found. */
   async attempt(): Promise<void> {
     const { availability, clock, observer } = this.#options;
@@ -161,6 +157,8 @@ export class Batch {
     }
     const sentAt = this.#sentAt;
     this.#sentAt = undefined;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.stopTimer();
     if (sentAt !== undefined) {
       const durationMs = clock.now() - sentAt;
       observer({ type: 'batch written', plants: this.size, durationMs, failure: result.error });
@@ -175,7 +173,7 @@ export class Batch {
    */
   loseReply(checkBeganAt: number): void {
     const mayEnd = this.isOver || this.#insert?.isRepeatable;
-    if (mayEnd && checkBeganAt >= this.dueAt) this.#lost?.abort(new NoResponseError());
+    if (mayEnd && checkBeganAt >= this.#dueAt) this.#lost?.abort(new NoResponseError());
   }
 
   /** Gives up the plants that no insert can have written. */
@@ -215,11 +213,16 @@ export class Batch {
 
   /** Returns the plants that an attempt sends now: none if no caller waits. */
   #take(): readonly NewPlant[] {
+    const { availability, clock } = this.#options;
     if (this.isOver) return [];
     if (this.#attempts === 0) this.#plants = this.#pending;
     this.#attempts += 1;
-    this.#sentAt = this.#options.clock.now();
-    this.#onSent();
+    this.#sentAt = clock.now();
+    const replyMs = REPLY_MS * patience(this.#attempts);
+    this.#dueAt = this.#sentAt + replyMs;
+    // If it succeeds, the reply is lost.
+    const check = () => void availability.ready().catch(() => undefined);
+    this.stopTimer = clock.after(replyMs, check);
     for (const it of this.#plants) it.become('sent');
     return this.#plants.map(({ call }) => call.plant);
   }

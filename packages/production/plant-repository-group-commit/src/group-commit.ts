@@ -1,10 +1,13 @@
 import { type NewPlant, StoreUnavailableError } from '@plant-store/domain';
-import { Batch, type BatchOptions, PendingPlant, REPLY_MS, sizeOf } from './batch.js';
+import { Batch, type BatchOptions, PendingPlant, sizeOf } from './batch.js';
 import { NoResponseError } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
 
 /** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
+
+/** The time between two attempts to get a place. */
+const PLACE_INTERVAL_MS = 50;
 
 export const CLOSED = 'the store is closed';
 export const NO_TIME_LEFT = 'there is no time left';
@@ -34,13 +37,12 @@ export class GroupCommit {
   /** False from {@link SENT_AFTER_CLOSE_MS} after `close`: then only what may be written is sent again. */
   #isSending = true;
   #drained: () => void = () => undefined;
-  #stopWatching: (() => void) | undefined;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { database, clock, availability } = options;
     const start = (plants: readonly PendingPlant[]) => {
-      const batch = new Batch(plants, options, () => this.#watch());
+      const batch = new Batch(plants, options);
       void this.#store(batch);
       return batch;
     };
@@ -90,7 +92,7 @@ export class GroupCommit {
       if (this.#pending === 0) drained();
     });
     stopTimer();
-    this.#stopWatching?.();
+    for (const it of this.#batches) it.stopTimer();
     this.#queue.empty();
   }
 
@@ -112,27 +114,10 @@ export class GroupCommit {
       if (!this.#isSending) batch.giveUpQueued(CLOSED);
       if (batch.isOver) break;
       await this.#wait(batch.pauseMs);
-      await this.#queue.again(batch);
+      while (!this.#queue.sendsAgain(batch)) await this.#wait(PLACE_INTERVAL_MS);
     }
     batch.endInsert();
     this.#batches = this.#batches.filter((it) => it !== batch);
-  }
-
-  /** Lets the database be checked whenever a reply is due that has not arrived. */
-  #watch(): void {
-    if (this.#stopWatching) return;
-    const { availability, clock } = this.#options;
-    const since = clock.now();
-    const areDue = (until: number) =>
-      this.#batches.some(({ dueAt }) => dueAt > since && dueAt <= until);
-    const nextAt = Math.min(...this.#batches.map(({ dueAt }) => dueAt).filter((it) => it > since));
-    if (nextAt === Number.POSITIVE_INFINITY) return;
-    // No later: what is sent meanwhile may be due earlier.
-    this.#stopWatching = clock.after(Math.min(nextAt - since, REPLY_MS), () => {
-      this.#stopWatching = undefined;
-      if (areDue(clock.now())) void availability.ready().catch(() => undefined);
-      this.#watch();
-    });
   }
 
   #expire(plant: PendingPlant): void {

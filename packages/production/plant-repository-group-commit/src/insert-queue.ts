@@ -27,12 +27,6 @@ interface InsertQueueOptions {
   readonly clock: Clock;
 }
 
-/** A batch that is to be sent again when it has a place. */
-interface WaitingBatch {
-  readonly batch: Batch;
-  readonly resume: () => void;
-}
-
 /**
  * Natural batching (group commit): plants that are queued while batches are in flight form the next batch. It starts
  * when nothing is in flight, when it has enough plants compared with those in flight, or when those take long.
@@ -49,7 +43,6 @@ export class InsertQueue {
   #plants: PendingPlant[] = [];
   #inFlight: readonly Batch[] = [];
   #aside: readonly Batch[] = [];
-  #waiting: readonly WaitingBatch[] = [];
   #startedAt = Number.NEGATIVE_INFINITY;
   /** How long the latest batch was in flight: a majority may lag by seconds. */
   #inFlightMs = 0;
@@ -88,18 +81,16 @@ export class InsertQueue {
     this.start();
   }
 
-  /** Resolves when a batch has a place to be sent again, or its callers have gone. */
-  again(batch: Batch): Promise<void> {
-    return new Promise((resume) => {
-      this.#waiting = [...this.#waiting, { batch, resume }];
-      this.start();
-    });
+  /** Whether a batch may be sent again now: then it has a place aside. */
+  sendsAgain(batch: Batch): boolean {
+    if (!batch.isOver && !this.#hasPlaceAside) return false;
+    this.#aside = [...this.#aside, batch];
+    return true;
   }
 
   /** Starts the batches that are due. */
   start(): void {
     for (const it of this.#inFlight) if (it.isOver) this.#standAside(it);
-    for (const it of this.#waiting) if (it.batch.isOver || this.#hasPlaceAside) this.#resume(it);
     this.#forgetSettled();
     while (this.#isDue()) this.#startOne();
     this.#startLater();
@@ -169,12 +160,6 @@ export class InsertQueue {
     if (!this.#hasPlaceAside) return;
     this.#inFlight = this.#inFlight.filter((it) => it !== batch);
     this.#aside = [...this.#aside, batch];
-  }
-
-  #resume(waiting: WaitingBatch): void {
-    this.#waiting = this.#waiting.filter((it) => it !== waiting);
-    this.#aside = [...this.#aside, waiting.batch];
-    waiting.resume();
   }
 
   #take(): readonly PendingPlant[] {

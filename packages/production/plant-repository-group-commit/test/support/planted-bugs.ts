@@ -48,9 +48,9 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
       'loseReply(beganAt)',
       'loseReply(0)',
     ),
-    'a reply is lost while nothing was sent': batch(
-      'this.#sentAt ?? Number.POSITIVE_INFINITY',
-      'this.#sentAt ?? 0',
+    'a reply is lost before it is due': batch(
+      'checkBeganAt >= this.#dueAt',
+      'checkBeganAt >= (this.#sentAt ?? 0)',
     ),
     'the server is not asked to end a long insert': batch(
       'WORK_MS * patience',
@@ -86,8 +86,8 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   },
   'room for one insert, and one again': {
     'there is no limit to the inserts that are sent again': queue(
-      'it.batch.isOver || this.#hasPlaceAside',
-      'true',
+      '!batch.isOver && !this.#hasPlaceAside',
+      'false',
     ),
     'a batch that ends keeps its place': queue(
       'this.#aside = this.#aside.filter',
