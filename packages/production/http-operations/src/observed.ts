@@ -9,17 +9,16 @@ const CLIENT_GONE = 499;
 /** Gives each request its id, and reports its beginning, its end, and a failure of the service. */
 export function observed(observer: HttpObserver): Middleware {
   return async function observe(ctx, next) {
-    const { req, res, response } = ctx;
+    const { req, response } = ctx;
     // A host may replace `ctx.state` later.
     const state: CreateState & FailureState = ctx.state;
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
+    response.set('X-Request-Id', requestId);
+    // Routes may replace it.
+    response.set('Cache-Control', 'no-store');
     observer({ type: 'request begun' });
     await next();
-    if (ctx.writable) {
-      ctx.set('X-Request-Id', requestId);
-      if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
-    }
     const { failure, client, cause } = state;
     if (failure?.ours) {
       observer({ type: 'request failed', requestId, error: failure.error, cause });
