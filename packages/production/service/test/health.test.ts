@@ -38,17 +38,6 @@ describe('The health of the service', () => {
     });
   }
 
-  it('asks each part once for all callers, and never again after both were reached', async () => {
-    const [store, tokens] = [newPart(), newPart()];
-    const running = process.getActiveResourcesInfo();
-    health = new Health(store, tokens);
-    expect(process.getActiveResourcesInfo()).to.deep.equal(running);
-    await Promise.all([health.ready(), health.ready()]);
-    expect(health.isReady).to.equal(true);
-    for (let call = 0; call < 5; call += 1) await health.ready();
-    expect([store.asked, tokens.asked]).to.deep.equal([1, 1]);
-  });
-
   it('reports the instance as ready while the database is slow', async () => {
     health = new Health(newPart(new StoreDegradedError('not in time')), newPart());
     await health.ready();

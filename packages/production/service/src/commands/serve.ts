@@ -55,7 +55,7 @@ export async function serve(
 }
 
 /** Closes everything the container opened: the server after its last response, then what the responses depended on. */
-export async function close(container: Container): Promise<void> {
+async function close(container: Container): Promise<void> {
   await container.unbindAsync(ids.server);
   await container.unbindAllAsync();
 }

@@ -1,13 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { promisify } from 'node:util';
-import { StoreUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { freePort, silentServer } from '@plant-store/test-servers/loopback';
 import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/test-servers/oidc-issuer';
-import { needsProgram } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -16,9 +12,6 @@ import {
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { build } from '../../src/build.js';
-import { close } from '../../src/commands/serve.js';
-import { readConfiguration } from '../../src/configuration/configuration.js';
-import { createContainer, ids } from '../../src/container.js';
 import {
   Command,
   connectTo,
@@ -79,13 +72,6 @@ describe('Starting the service', () => {
       new RegExp(`^curl -sS ${ADDRESS}\\/plants .*Bearer ${lines[1].token}'`),
     );
     expect(service.err).to.equal('');
-  });
-
-  it('prints a curl command that creates a plant', async function () {
-    needsProgram(this, 'curl');
-    const { curl } = await startDemo({ BASE_PATH: '/store' });
-    const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
-    expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
 
   it('prints only addresses that are served, and a new token each time', async () => {
@@ -207,17 +193,6 @@ describe('Stopping', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('closes the token verifier and the store even if the server never listened', async () => {
-    const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 });
-    const container = createContainer(configuration, process.stdout);
-    const tokenVerifier = await container.getAsync(ids.tokenVerifier);
-    const plantRepository = await container.getAsync(ids.plantRepository);
-    await container.getAsync(ids.server);
-    await close(container);
-    await rejects(tokenVerifier.verify(TOKEN), TokenVerifierUnavailableError);
-    await rejects(plantRepository.ready(), StoreUnavailableError);
-  });
-
   it('waits until the service has started', async () => {
     const env = { PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
     const service = new Command(['serve'], env);
@@ -238,12 +213,6 @@ describe('Stopping', () => {
       'plant_store_overloaded_requests_total 0',
     ]);
     expect(await ended).to.equal(0);
-  });
-
-  it('treats a Ctrl-C that npm passes on as one signal', async () => {
-    const service = await serveHere();
-    for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
-    expect(await service.ended).to.equal(0);
   });
 });
 
