@@ -1,4 +1,4 @@
-// For plant-repository-mongodb-batched.
+// MongoConnection and MongoStoreError are exported for plant-repository-mongodb-batched.
 export { MongoConnection } from './mongo-connection.js';
 export { MongoPlantRepository } from './mongo-plant-repository.js';
 export { MongoStoreError } from './mongo-store-error.js';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, MongoClient } from 'mongodb';
-import { explain, type MongoStoreError, type Topology } from './mongo-store-error.js';
+import { explain, type Topology } from './explain.js';
+import { MongoStoreError } from './mongo-store-error.js';
 import { databaseIn, InvalidMongoUriError, mongoUriProblem } from './mongo-uri.js';
 import { sharedLookup } from './shared-lookup.js';
 
@@ -58,6 +59,21 @@ export class MongoConnection {
     signal.throwIfAborted();
   }
 
+  /** Connects, then calls `work` with a signal that aborts when the timer fires. */
+  async abortAfter<T>(
+    limitMs: number,
+    work: (signal: AbortSignal, timer: NodeJS.Timeout) => Promise<T>,
+  ): Promise<T> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new MongoStoreError('slow')), limitMs);
+    try {
+      await this.connect(limit.signal);
+      return await work(limit.signal, timer);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Explains why a command failed: if no known server accepts writes, by what is known of them. */
   explain(error: unknown): MongoStoreError {
     return explain(error, this.#topology, this.db.client.options);
@@ -69,7 +85,8 @@ export class MongoConnection {
     // The driver first reads files and resolves names, and opens its connections later.
     client.on('topologyOpening', () => void client.close());
     await Promise.race([client.close(), pause(CLOSED_WITHIN_MS, undefined, { ref: false })]);
-    // If a server dies at this moment, driver 7.9.0 waits for its reply forever, and its monitors keep the process alive.
+    // If a server dies at this moment, driver 7.9.0 waits for its reply forever, and its monitors keep the process alive: only
+    // its private `topology` ends them.
     const { topology } = client as MongoClient & { topology?: { close(): void } };
     topology?.close();
   }

@@ -1,17 +1,9 @@
-import {
-  type Document,
-  MongoError,
-  type MongoOptions,
-  MongoServerError,
-  MongoWriteConcernError,
-  type ServerDescription,
-  type TopologyDescription,
-} from 'mongodb';
+import { type Document, MongoError, MongoServerError, MongoWriteConcernError } from 'mongodb';
 
 /**
- * What an error means. With `unusable`, `credentials refused` and `not now`, an insert has written nothing; the first two
- * do not pass until an administrator acts. `unknown` is a reply that leaves open what was written; with `unreachable` and
- * `no response`, there is none. `slow`: writes are not acknowledged in time.
+ * What an error means. `unusable` and `not now` prove that an insert has written nothing; `unusable` and `credentials refused`
+ * do not pass until an administrator acts. `unknown` leaves open what was written; with `unreachable` and `no response`, there
+ * is no reply. `slow`: writes are not acknowledged in time.
  */
 export type MongoFinding =
   | 'unusable'
@@ -22,7 +14,7 @@ export type MongoFinding =
   | 'unreachable'
   | 'no response';
 
-const SILENT = 'the server does not respond';
+export const SILENT = 'the server does not respond';
 const SLOW = 'writes are not acknowledged in time: they are blocked, or no majority is available';
 const NOT_PERMITTED = 'the service is not logged in as a user who may read and insert plants';
 const STANDALONE =
@@ -83,6 +75,7 @@ export class MongoStoreError extends Error {
     return error instanceof MongoServerError && !isHandshake(error);
   }
 
+  /** Returns what an error means by itself. */
   static of(error: unknown): MongoStoreError {
     if (error instanceof MongoStoreError) return error;
     if (MongoStoreError.isReply(error)) {
@@ -121,70 +114,6 @@ export class MongoStoreError extends Error {
   get needsAdministrator(): boolean {
     return NEEDS_ADMINISTRATOR.includes(this.finding);
   }
-}
-
-/** The driver's view of the servers. */
-export type Topology = Pick<TopologyDescription, 'type' | 'servers'>;
-
-/**
- * Explains an error.
- *
- * @param topology What the driver knows: nothing until it has found the SRV record, if there is one.
- * @param options Of the driver's client.
- */
-export function explain(
-  error: unknown,
-  topology: Topology | undefined,
-  options: Pick<MongoOptions, 'hosts' | 'srvHost'>,
-): MongoStoreError {
-  const explained = MongoStoreError.of(error);
-  if (explained.needsAdministrator) return explained;
-  if (topology) return whyNotWritable(topology, options.hosts.map(String)) ?? explained;
-  const isLate = explained.finding === 'no response' || explained.finding === 'slow';
-  if (!isLate) return explained;
-  return options.srvHost === undefined
-    ? new MongoStoreError('no response')
-    : new MongoStoreError('unreachable', 'the SRV record was not resolved in time');
-}
-
-/** Returns why none of the known servers accepts writes; `undefined` if one does. */
-function whyNotWritable(
-  { type, servers }: Topology,
-  named: readonly string[],
-): MongoStoreError | undefined {
-  const known = [...servers.values()];
-  if (known.some(({ isWritable }) => isWritable)) return undefined;
-  const errors = known.flatMap(({ error }) => (error ? MongoStoreError.of(error) : []));
-  const why = [...new Set(errors.map(({ message }) => message))].join('; ');
-  if (known.length === 0) {
-    // The driver forgets hosts that report another replica set, or none.
-    const message = 'no host belongs to the replica set that replicaSet names';
-    return new MongoStoreError('unreachable', message);
-  }
-  if (known.every((it) => it.type === 'Unknown')) {
-    const isSilent = errors.every(({ finding }) => finding === 'no response');
-    const message = (why || SILENT) + tunnelAdvice([...servers.keys()], named);
-    return new MongoStoreError(isSilent ? 'no response' : 'unreachable', message);
-  }
-  return new MongoStoreError('not now', whyNoPrimary(type, known, why));
-}
-
-function whyNoPrimary(
-  type: Topology['type'],
-  known: readonly ServerDescription[],
-  why: string,
-): string {
-  if (known.some((it) => it.type === 'RSGhost')) {
-    return 'the replica set is not initiated: run rs.initiate()';
-  }
-  if (type === 'Single') return 'the server is not a primary and does not accept writes';
-  return `the replica set has no primary${why && `: ${why}`}`;
-}
-
-/** The driver connects to the members of a replica set by the names that these have for each other. */
-function tunnelAdvice(members: readonly string[], named: readonly string[]): string {
-  if (members.some((it) => named.includes(it))) return '';
-  return `. The members of the replica set are ${members.join(', ')}: if they cannot be reached by these names, as through a tunnel or kubectl port-forward, add directConnection=true`;
 }
 
 const isHandshake = (error: Error) =>

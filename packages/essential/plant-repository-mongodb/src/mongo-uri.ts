@@ -4,7 +4,10 @@ const FORMAT =
   'it must have the format mongodb://user:password@host:port,host:port/database or ' +
   'mongodb+srv://user:password@host/database, with percent-encoded user and password';
 
-/** The server would refuse other names. The three databases are its own; `local` is not replicated. */
+/**
+ * The server refuses other names, except those with an `@`: these are the rest of a password. It keeps its own data in the three
+ * databases; `local` is not replicated.
+ */
 const DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$@\0]{1,63}$/;
 const DATABASE_RULE =
   'the database must not be admin, config or local, and its name must have 1 to 63 characters, none of /\\. "$@ (authSource names the database of the user)';

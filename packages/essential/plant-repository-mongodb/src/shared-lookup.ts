@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long a connection waits for a name: most of the time in which it must open remains. */
+/** How long a connection waits for a name. Leaves most of the 2 s for connecting. */
 const NAME_TIMEOUT_MS = 500;
 
 /**

@@ -81,7 +81,8 @@ describe('plant-repository-mongodb on a real mongod:', () => {
     });
 
     describe('MongoPlantRepository', () => {
-      const admin = (command: Document) => administrator.db('admin').command(command);
+      const admin = (command: Document) =>
+        administrator.db('admin').command(command, { readPreference: 'primaryPreferred' });
       const uriOf = (user: string) =>
         `mongodb://${user}:${PASSWORD}@${mongod.network.host}/?authSource=admin&directConnection=true`;
 
@@ -132,6 +133,25 @@ describe('plant-repository-mongodb on a real mongod:', () => {
         await admin({ updateUser: `user-${collection}`, pwd: 'another' });
         mongod.network.loseResponses('cut');
         await rejects(plants.add(plant(2n), LONG_LIMIT_MS), OutcomeUnknownError);
+      });
+
+      it('reports an unknown outcome if a reply is lost and no primary is left', async () => {
+        const plants = open(mongod.uri);
+        await plants.add(plant(1n), LIMIT_MS);
+        mongod.network.loseResponses('silence');
+        const passed = mongod.network.requestPassed();
+        // The first attempt ends after 3 s.
+        const adding = plants.add(plant(2n), 5_000);
+        await passed;
+        await admin({ replSetStepDown: 60, force: true });
+        await rejects(adding, OutcomeUnknownError).finally(() => admin({ replSetFreeze: 0 }));
+        await untilReady(plants);
+      });
+
+      it('rejects a plant if the driver lacks a package, and names it', async () => {
+        const plants = open(`${mongod.uri}&compressors=snappy`);
+        const adding = plants.add(plant(1n), LONG_LIMIT_MS);
+        await rejects(adding, { name: 'StoreUnavailableError', message: /`snappy` not found/ });
       });
 
       it('sends an insert again on another connection if its reply does not arrive', async () => {

@@ -11,7 +11,8 @@ import {
   MongoWriteConcernError,
   type ServerDescription,
 } from 'mongodb';
-import { explain, type MongoFinding, type Topology } from '../src/mongo-store-error.js';
+import { explain, type Topology } from '../src/explain.js';
+import type { MongoFinding } from '../src/mongo-store-error.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -105,28 +106,28 @@ describe('What an error means while no known server accepts writes', () => {
       ['Unknown', coded('ENOTFOUND')],
     ],
     'a replica set that is not initiated': [
-      'not now',
+      'unknown',
       'the replica set is not initiated: run rs.initiate()',
       'Unknown',
       ['RSGhost'],
     ],
     'a direct connection to a secondary': [
-      'not now',
+      'unknown',
       'the server is not a primary and does not accept writes',
       'Single',
       ['RSSecondary'],
     ],
     'no primary, and a member with an error': [
-      'not now',
+      'unknown',
       `${NO_PRIMARY}: code EAI_AGAIN`,
       'ReplicaSetNoPrimary',
       ['RSSecondary'],
       ['Unknown'],
       ['Unknown', coded('EAI_AGAIN')],
     ],
-    'no primary': ['not now', NO_PRIMARY, 'ReplicaSetNoPrimary', ['RSSecondary']],
+    'no primary': ['unknown', NO_PRIMARY, 'ReplicaSetNoPrimary', ['RSSecondary']],
     'no primary, and a silent member': [
-      'not now',
+      'unknown',
       `${NO_PRIMARY}: ${SILENT}`,
       'ReplicaSetNoPrimary',
       ['RSSecondary'],
