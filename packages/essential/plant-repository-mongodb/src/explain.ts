@@ -5,7 +5,7 @@ import { MongoStoreError, SILENT } from './mongo-store-error.js';
 export type Topology = Pick<TopologyDescription, 'type' | 'servers'>;
 
 /**
- * Explains an error to operators: if no known server accepts writes, by that, which does not say what the error has written.
+ * Explains an error to operators: if no known server accepts writes, that is the reason, but it proves nothing about an insert.
  *
  * @param topology What the driver knows: nothing until it has found the SRV record, if there is one.
  * @param options Of the driver's client.
