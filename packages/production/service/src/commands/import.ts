@@ -1,3 +1,4 @@
+import { CreatePlant } from '@plant-store/domain';
 import { NotNdjsonError, PlantImport } from '@plant-store/plants-ndjson';
 import { ids } from '../container.js';
 import { type Arguments, countOf, UsageError } from './arguments.js';
@@ -18,10 +19,11 @@ export async function importPlants(
   const fromLine = countOf('import: --from-line', values['from-line']) ?? 1;
   const write = writerTo(process.stdout);
   return runAsClient(process, 'import', async ({ container, token, configuration, signal }) => {
-    const createPlant = await container.getAsync(ids.createPlant);
-    const creator = await createPlant.authorize(token);
-    const logger = await container.getAsync(ids.logger);
+    const tokens = await container.getAsync(ids.verifier);
     const plants = await container.getAsync(ids.plantRepository);
+    // Without the limit of the requests that are in progress.
+    const creator = await new CreatePlant(tokens, plants).authorize(token);
+    const logger = await container.getAsync(ids.logger);
     // Otherwise each line that was not sent yet would wait for an unreachable database.
     signal.addEventListener('abort', () => void plants.close());
     const plantImport = new PlantImport({

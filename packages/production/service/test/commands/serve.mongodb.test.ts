@@ -9,12 +9,13 @@ import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/test-servers/serv
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { metricsOf, result, serveHere, stopAll } from '../support/in-process.js';
-import { CLIENT } from '../support/plant-files.js';
+import { CLIENT, newFiles, numbered } from '../support/plant-files.js';
 
 const errorOf = async (response: Promise<Response>) =>
   ((await (await response).json()) as { error?: number }).error;
 
 describe('The service on MongoDB', () => {
+  const { write } = newFiles();
   before(needsMongod);
   afterEach(stopAll);
 
@@ -65,15 +66,14 @@ describe('The service on MongoDB', () => {
     await server.stop();
   });
 
-  it('exports plants that were stored with MONGODB_INSERTS=single', async () => {
+  it('imports and exports plants with MONGODB_INSERTS=single, whatever MAX_IN_FLIGHT is', async () => {
     const MONGODB_URI = (await sharedReplicaSet()).uri.replace('/?', `/test-${randomUUID()}?`);
-    const env = { MONGODB_URI, MONGODB_INSERTS: 'single', ...CLIENT };
-    const service = await serveHere(env);
-    expect((await createPlant(service.address, 7)).status).to.equal(200);
-    expect(await service.stop()).to.equal(0);
+    const env = { MONGODB_URI, MONGODB_INSERTS: 'single', MAX_IN_FLIGHT: '1', ...CLIENT };
+    const plants = numbered(20);
+    const imported = await result(['import', write(plants)], env);
+    expect(imported).to.include({ code: 0, out: '' });
     const { code, out } = await result(['export'], env);
-    expect(code).to.equal(0);
-    expect(JSON.parse(out)).to.include({ id: 7 });
+    expect([code, out]).to.deep.equal([0, plants.join('')]);
   });
 
   it('is checked without creating anything, and each warning shows its correction', async () => {
