@@ -25,25 +25,17 @@ describe('A build', () => {
     copyFileSync(join(root, script), join(folder, script));
     const sources = ['a/src/b.ts', 'a/src/g.cjs', 'a/test/c/b.test.ts'];
     for (const source of [...sources.map((it) => `packages/${it}`), 'test/d.ts']) write(source);
+    const below = (folder: string, files: string) =>
+      files.split(' ').map((it) => `${folder}/${it}`);
     const kept = [
-      'packages/a/dist/src/b.js',
-      'packages/a/dist/src/b.d.ts',
-      'packages/a/dist/src/g.cjs',
-      'packages/a/dist/src/g.d.cts',
-      'packages/a/dist/src/build.json',
-      'packages/a/dist/test/c/b.test.js',
-      'packages/a/dist/test/tsconfig.tsbuildinfo',
-      'dist/test/d.js',
-      'node_modules/e/dist/f.js',
+      ...below('packages/a/dist/src', 'b.js b.d.ts g.cjs g.d.cts build.json'),
+      ...below('packages/a/dist/test', 'c/b.test.js tsconfig.tsbuildinfo'),
+      ...['dist/test/d.js', 'node_modules/e/dist/f.js'],
     ].map(write);
     const stale = [
-      'packages/gone/dist/src/b.js',
-      'packages/a/dist/test/b.test.js',
-      'packages/a/dist/test/g.cjs',
-      'packages/a/dist/test/g.d.cts',
-      'dist/test/e.js',
-    ];
-    for (const file of stale) write(file);
+      ...below('packages/a/dist/test', 'b.test.js g.cjs g.d.cts'),
+      ...['packages/gone/dist/src/b.js', 'dist/test/e.js'],
+    ].map(write);
     await run(process.execPath, [join(folder, script)]);
     const exists = (file: string) => existsSync(join(folder, file));
     expect(kept.filter((file) => !exists(file))).to.deep.equal([]);

@@ -97,23 +97,6 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
-  it('that is cut off is the only one that is read in this event-loop tick', async () => {
-    const { server, socket } = await start();
-    const other = await loopback.client(server);
-    const ticks = new Map<Socket, number>();
-    let tick = 0;
-    server.on('request', (request) => ticks.set(request.socket, tick));
-    for (const it of [socket, other.socket])
-      it.on('error', () => undefined).write(FAST.repeat(252));
-    const areRead = () => {
-      tick += 1;
-      return ticks.size === 2;
-    };
-    await until(areRead, 'not both are read');
-    const [first, second] = ticks.values();
-    expect(second).to.be.above(first ?? 0);
-  });
-
   it('that is cut off causes no stack traces, while later errors keep theirs', async () => {
     const { server, socket, accepted } = await start();
     const errors: Error[] = [];
@@ -251,14 +234,9 @@ describe('A client', () => {
       ['ERR_HTTP_REQUEST_TIMEOUT', 'GET / HTTP/1.1\r\n'],
     ]) {
       const causes: unknown[] = [];
-      const refuse = (cause: unknown) => {
-        causes.push(cause);
-        return plainRefusal(cause);
-      };
-      const { server, ready, socket, accepted } = await start(undefined, {
-        ...SHORT_LIMITS,
-        refuse,
-      });
+      const refuse = (cause: unknown) => plainRefusal(causes.push(cause) && cause);
+      const options = { ...SHORT_LIMITS, refuse };
+      const { server, ready, socket, accepted } = await start(undefined, options);
       socket.write(SLOW + sent);
       const [error] = await once(server, 'clientError');
       server.emit('clientError', error, accepted);
@@ -307,13 +285,8 @@ describe('A client', () => {
     await until(() => received.split(' 100 Continue').length > 2, 'no 100 for the second body');
     socket.write('GARBAGE\r\n');
     await once(socket, 'close');
-    expect(received.match(/ \d{3} |(?<=\r\n\r\n)[1-9]/g)).to.deep.equal([
-      ' 100 ',
-      ' 200 ',
-      '3',
-      ' 100 ',
-      ' 400 ',
-    ]);
+    const parts = received.match(/ \d{3} |(?<=\r\n\r\n)[1-9]/g);
+    expect(parts).to.deep.equal([' 100 ', ' 200 ', '3', ' 100 ', ' 400 ']);
   });
 
   it('that sends invalid HTTP in a body gets no second response', async () => {
@@ -339,12 +312,6 @@ describe('A client', () => {
     expect(handled).to.deep.equal(['/slow']);
   });
 
-  it('that sends nothing is disconnected without a response', async () => {
-    const { socket, accepted } = await start(undefined, SHORT_LIMITS);
-    expect(await socket.toArray()).to.deep.equal([]);
-    expect(accepted.bytesWritten).to.equal(0);
-  });
-
   it('that ignores a closing response is cut off after 500 ms', async () => {
     const { socket, accepted } = await start();
     socket.allowHalfOpen = true;
@@ -357,13 +324,6 @@ describe('A client', () => {
   });
 
   describe('of a server that stops', () => {
-    it('is cut off if it waits longer than the time limit', async () => {
-      const { server, socket } = await start();
-      socket.write(SLOW);
-      await once(server, 'request');
-      await server.drain(1);
-    });
-
     it('gets its response with `Connection: close`, whether it waits for one or is idle', async () => {
       const { server, ready, socket } = await start();
       const idle = await loopback.client(server);
@@ -411,13 +371,6 @@ describe('A client', () => {
       await server.drain(60_000);
       const codes = (await clients).map((it) => 'reason' in it && it.reason.code);
       expect(new Set(codes)).to.deep.equal(new Set(['ECONNREFUSED']));
-    });
-
-    it('gets a response even if its connection was not accepted yet', async () => {
-      const server = await loopback.start(responding);
-      const all = loopback.connectMany(server, 50, FAST);
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-      await Promise.all([all, server.drain(60_000)]);
     });
   });
 });

@@ -32,14 +32,6 @@ export class Loopback {
     return { socket, accepted };
   }
 
-  /** Connects many clients together, which each send a request. Resolves when all have received a response. */
-  async connectMany(server: Server, clients: number, text: string): Promise<void> {
-    const sockets = Array.from({ length: clients }, () => this.#connect(server));
-    const responses = sockets.map((socket) => once(socket, 'data'));
-    for (const socket of sockets) socket.write(text);
-    await Promise.all(responses);
-  }
-
   #connect(server: Server): Socket {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     this.#closing.push(() => socket.destroy());

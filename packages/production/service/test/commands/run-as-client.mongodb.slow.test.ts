@@ -1,20 +1,19 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
+import { needsMongod, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { command, ownProcesses, watch } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { type Command, result, stopAll } from '../support/in-process.js';
+import { stopAll } from '../support/in-process.js';
 import {
   CLIENT,
   countsOf,
   ID_BEFORE,
   newFiles,
   numbered,
-  plantLine,
   rejectsIn,
   startExport,
   startImport,
@@ -171,73 +170,5 @@ describe('plant-store export from a replica set', () => {
     const rest = startExport(resume, env);
     expect(await rest.ended).to.equal(0);
     expect(running.out + rest.out === limited).to.equal(true);
-  });
-});
-
-const LINES = 2_000;
-/** Every line with a multiple of this number is invalid. */
-const INVALID_EVERY = 250;
-/** Longer than the driver waits for a primary, so that every command must try again. */
-const ELECTION_MS = 3_000;
-
-const isBroken = (line: number) => line % INVALID_EVERY === 0;
-const lineOf = (line: number) => (isBroken(line) ? `{"id":${line}}\n` : plantLine(line));
-
-describe('While the primary of three nodes is killed,', function () {
-  this.timeout(120_000);
-  const { newPath, write } = newFiles();
-  let set: ReplicaSet;
-  let imported: Command;
-  let exported: Command;
-  const uriOf = (database: string) => ({ MONGODB_URI: set.uri.replace('/?', `/${database}?`) });
-
-  before(needsMongod);
-
-  /** Begins everything before the kill; the import has its second half to read, and the export pages to read. */
-  before(async () => {
-    set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
-    expect(await startImport([write(numbered(MANY))], uriOf('exported')).ended).to.equal(0);
-    exported = startExport([], uriOf('exported'));
-    await exported.printed(/^\{/);
-    exported.stdout.pause();
-    const file = newPath();
-    execFileSync('mkfifo', [file]);
-    imported = startImport([file], uriOf('imported'));
-    const lines = createWriteStream(file);
-    const all = numbered(LINES, lineOf);
-    lines.write(all.slice(0, LINES / 2).join(''));
-    await storesAfter(`${ID_BEFORE}`, imported, uriOf('imported'));
-    await (await set.primary()).kill();
-    expect(exported.out.split('\n').length, 'exported before the kill').to.be.below(MANY);
-    lines.end(all.slice(LINES / 2).join(''));
-    exported.stdout.resume();
-  });
-
-  after(async () => {
-    await stopAll();
-    await set?.stop();
-  });
-
-  it('an import reports the outcome of every line', async () => {
-    expect(await imported.ended, imported.err).to.equal(1);
-    const { stored = 0, 4005: invalid, 5031: unknown = 0, ...others } = countsOf(imported.err);
-    expect(others).to.deep.equal({});
-    expect(invalid).to.equal(LINES / INVALID_EVERY);
-    expect(stored + unknown).to.equal(LINES - LINES / INVALID_EVERY);
-    const reported = new Map(rejectsIn(imported.out).map(({ line, error }) => [line, error]));
-    const { out } = await result(['export'], { ...CLIENT, ...uriOf('imported') });
-    const plants = new Set(out.match(/^.+\n/gm));
-    for (let line = 1; line <= LINES; line += 1) {
-      const error = reported.get(line);
-      expect(error, `line ${line}`).to.be.oneOf(isBroken(line) ? [4005] : [undefined, 5031]);
-      if (error === 5031) continue;
-      expect(plants.has(plantLine(line)), `line ${line}`).to.equal(error === undefined);
-    }
-    expect(plants.size).to.be.within(stored, stored + unknown);
-  });
-
-  it('an export contains each plant exactly once, in id order', async () => {
-    expect(await exported.ended, exported.err).to.equal(0);
-    expect(exported.out === numbered(MANY).join('')).to.equal(true);
   });
 });

@@ -214,6 +214,12 @@ describe('Stopping', () => {
     ]);
     expect(await ended).to.equal(0);
   });
+
+  it('treats a Ctrl-C that npm passes on as one signal', async () => {
+    const service = await serveHere();
+    for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
+    expect(await service.ended).to.equal(0);
+  });
 });
 
 describe('A SIGHUP', () => {
