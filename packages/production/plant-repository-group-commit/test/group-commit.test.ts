@@ -201,6 +201,26 @@ describe('A group commit', () => {
   });
 });
 
+describe('A group commit that is closed', () => {
+  it('gives up plants as soon as they turn out to be unwritten', async () => {
+    const { fake, clock, plants, add, settled } = open();
+    const refused = rejects(add(1n), StoreUnavailableError).then(() => clock.now());
+    clock.after(1_500, () => fake.inserts[0]?.reply('not now'));
+    await settled(plants.close());
+    expect(await refused).to.equal(1_500);
+  });
+
+  it('leaves no timer behind, even if an insert without callers has no reply', async () => {
+    const { fake, clock, plants, add } = open();
+    const expired = rejects(add(1n, SHORT_LIMIT_MS), OutcomeUnknownError);
+    await fake.insert(0);
+    clock.step();
+    await expired;
+    await plants.close();
+    await clock.runOut(0);
+  });
+});
+
 describe('A tracer', () => {
   it('receives each batch with its callers', async () => {
     const runs: unknown[] = [];
