@@ -1,12 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Sample } from '../src/bench/compare.js';
 import { medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
 import type { Figures } from '../src/demo/figures.js';
 import { faultColumns } from '../src/ladder/faults.js';
-import { linesIn, linesOfCode } from '../src/ladder/lines.js';
 import { throughputColumns } from '../src/ladder/throughput.js';
 
 const sample = (subject: string, round: number, perSecond: number, connections = 50): Sample => {
@@ -34,34 +30,6 @@ describe('A ratio', () => {
     expect(medianAndRange([2, 0.5, 3])).to.equal('2.00 (0.50–3.00)');
     expect(medianAndRange([2, 4])).to.equal('3.00 (2.00–4.00)');
     expect(medianAndRange([1.5])).to.equal('1.50');
-  });
-});
-
-describe('The number of lines of code of an implementation', () => {
-  it('excludes comments and blank lines', () => {
-    const text = '// a\n\n/** b\n * c\n */\nconst d = 1; // e\n\n  const f = g * h;\n';
-    expect(linesOfCode(text)).to.equal(2);
-  });
-
-  it('includes the packages that it depends on, except the domain', () => {
-    const top = mkdtempSync(join(tmpdir(), 'lines-'));
-    const write = (path: string, text: string) => {
-      mkdirSync(join(top, dirname(path)), { recursive: true });
-      writeFileSync(join(top, path), text);
-    };
-    const needs = (...names: string[]) =>
-      JSON.stringify({ dependencies: Object.fromEntries(names.map((it) => [it, '1.0.0'])) });
-    write(
-      'packages/implementation/package.json',
-      needs('@plant-store/domain', '@plant-store/core', 'mongodb'),
-    );
-    write('packages/implementation/src/deep/a.ts', 'a();\n// b\n');
-    write('packages/implementation/src/notes.md', 'c\n');
-    write('packages/essential/core/package.json', needs('@plant-store/domain'));
-    write('packages/essential/core/src/d.ts', 'd();\ne();\n');
-    expect(linesIn('packages/implementation', top)).to.equal(3);
-    expect(linesIn('packages/essential/core/src/d.ts', top)).to.equal(2);
-    rmSync(top, { recursive: true });
   });
 });
 

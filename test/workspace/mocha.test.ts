@@ -13,14 +13,8 @@ async function filesOf(...args: string[]): Promise<Set<string>> {
 
 describe('npx mocha', () => {
   const file = 'packages/essential/domain/dist/test/plant.test.js';
-  const store =
-    'packages/essential/plant-repository-memory/dist/test/memory-plant-repository.test.js';
-
   it('runs the fast tests, of which -g selects some', async () => {
-    expect([...(await filesOf('-g', 'whole range of int64|range of int64$'))]).to.include.members([
-      file,
-      store,
-    ]);
+    expect(await filesOf('-g', 'within the range of int64$')).to.include(file);
   });
 
   it('runs only the files that it is given', async () => {

@@ -23,15 +23,6 @@ describe('The container', () => {
     await container.unbindAllAsync();
   });
 
-  it('creates one of each, so that every part works on the same plants', async () => {
-    const container = createContainer();
-    const plants = await container.getAsync(ids.plantRepository);
-    expect(await container.getAsync(ids.plantRepository)).to.equal(plants);
-    expect(await container.getAsync(ids.createPlant)).to.equal(
-      await container.getAsync(ids.createPlant),
-    );
-  });
-
   it('lets another adapter take a place', async () => {
     const added: NewPlant[] = [];
     const container = createContainer();

@@ -55,21 +55,3 @@ describe('StaticTokenVerifier', () => {
     });
   }
 });
-
-describe('Replacing the tokens of a StaticTokenVerifier', () => {
-  it('accepts the new tokens and refuses the old ones', async () => {
-    const replaced = verifier();
-    replaced.replace([known('second token', 'second'), known('fourth token', 'fourth')]);
-    expect((await replaced.verify('second token')).name).to.equal('second');
-    expect((await replaced.verify('fourth token')).name).to.equal('fourth');
-    await rejects(replaced.verify('first token'), InvalidTokenError);
-  });
-
-  it('keeps all old tokens if a new one is invalid', async () => {
-    const replaced = verifier();
-    const invalid = [known('fourth token', 'fourth'), { sha256: 'abc', label: 'invalid' }];
-    expect(() => replaced.replace(invalid)).to.throw(TypeError);
-    expect((await replaced.verify('first token')).name).to.equal('first');
-    await rejects(replaced.verify('fourth token'), InvalidTokenError);
-  });
-});

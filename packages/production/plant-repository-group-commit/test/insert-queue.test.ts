@@ -49,34 +49,4 @@ describe('An insert queue', () => {
     queue.leave(started[0] ?? expect.fail());
     expect(started.map(({ size }) => size)).to.deep.equal([1, 1]);
   });
-
-  it('lets as many batches stand aside as may be in flight', async () => {
-    await add();
-    added[0]?.giveUp('its time has passed');
-    expect(await add()).to.equal(1);
-    queue.start();
-    expect(started).to.have.length(2);
-    added[1]?.giveUp('its time has passed');
-    await add();
-    queue.start();
-    expect(started).to.have.length(2);
-    queue.leave(started[0] ?? expect.fail());
-    expect(started).to.have.length(3);
-  });
-
-  it('sends a batch again when there is a place, and at once when its callers have gone', async () => {
-    const first = await add().then(() => started[0] ?? expect.fail());
-    queue.leave(first);
-    expect(queue.sendsAgain(first)).to.equal(true);
-    const second = await add().then(() => started[1] ?? expect.fail());
-    queue.leave(second);
-    expect(queue.sendsAgain(second)).to.equal(false);
-    queue.leave(first);
-    expect(queue.sendsAgain(second)).to.equal(true);
-    queue.leave(second);
-    const third = await add().then(() => started[2] ?? expect.fail());
-    expect(queue.sendsAgain(first)).to.equal(true);
-    added[2]?.giveUp('its time has passed');
-    expect(queue.sendsAgain(third)).to.equal(true);
-  });
 });

@@ -1,7 +1,6 @@
 import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { contractCases } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
-import { CAPABILITIES } from '../src/plant-repository-contract.js';
 import { openStore, storeVariants } from './support/correct-store.js';
 import { conduct } from './support/faulty-adapters/conduct.js';
 import { ids } from './support/faulty-adapters/ids.js';
@@ -30,12 +29,5 @@ describe('The cases of the suite', function () {
       await run({ ...store, reopen });
     }
     expect(open.size).to.equal(0);
-  });
-
-  it('that need an outage, a lost acknowledgement or a crash concern every store on a disk or a server', () => {
-    const { 'disk or server': all, ...others } = CAPABILITIES;
-    const owed = ['outage', 'loseNextAcknowledgement', 'crash'];
-    expect(all).to.include.members(owed);
-    expect(Object.values(others).flat()).to.not.include.oneOf(owed);
   });
 });
