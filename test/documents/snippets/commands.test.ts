@@ -34,6 +34,15 @@ describe('The commands of the documents', function () {
     expect(others).to.deep.equal([]);
   });
 
+  it('create a plant in the essential service: README.md', async () => {
+    const program = 'packages/essential/app/dist/src/main.js';
+    const service = terminal.start(`PORT=0 exec node ${program}`);
+    const [url = ''] = await service.printed(/http:\S+/);
+    const create = snippet('README.md', 'curl -sS http');
+    const printed = await terminal.run(withReal(create, { [SHOWN]: url }));
+    expect(printed).to.equal('{"name":"Monstera"}');
+  });
+
   it('suggest npm ci if the dependencies are missing: npm start', async () => {
     const started = terminal.start(`
       mkdir -p new/scripts new/packages/production/service/src && cp scripts/start.js new/scripts
