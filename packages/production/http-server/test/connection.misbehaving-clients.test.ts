@@ -97,6 +97,23 @@ describe('A client', () => {
     expect(socket.bytesRead).to.equal(0);
   });
 
+  it('that is cut off is the only one that is read in this event-loop tick', async () => {
+    const { server, socket } = await start();
+    const other = await loopback.client(server);
+    const ticks = new Map<Socket, number>();
+    let tick = 0;
+    server.on('request', (request) => ticks.set(request.socket, tick));
+    for (const it of [socket, other.socket])
+      it.on('error', () => undefined).write(FAST.repeat(252));
+    const areRead = () => {
+      tick += 1;
+      return ticks.size === 2;
+    };
+    await until(areRead, 'not both are read');
+    const [first, second] = ticks.values();
+    expect(second).to.be.above(first ?? 0);
+  });
+
   it('that is cut off causes no stack traces, while later errors keep theirs', async () => {
     const { server, socket, accepted } = await start();
     const errors: Error[] = [];

@@ -186,7 +186,9 @@ describe('Stopping', () => {
   });
 
   it('cuts off open connections at the time limit', async () => {
-    const service = await serveHere({ SHUTDOWN_TIMEOUT_MS: '300' });
+    // Its request would otherwise time out.
+    const limits = { SHUTDOWN_TIMEOUT_MS: '300', REQUEST_TIMEOUT_MS: '600000' };
+    const service = await serveHere(limits);
     const socket = await sendPart(service, `${HEAD}Content-Length: 17\r\n\r\n{`);
     const ended = service.stop();
     await once(socket.resume(), 'close');
