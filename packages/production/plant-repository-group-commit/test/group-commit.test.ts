@@ -369,6 +369,13 @@ describe('A batch', () => {
     await rejects(fake.inserts[0]?.result ?? expect.fail(), NoResponseError);
   });
 
+  it('that cannot be repeated inserts the plants again that it has not written', async () => {
+    const { fake, add, settled } = open({ isRepeatable: false });
+    fake.onInsert = ({ reply }, number) => reply(number === 0 ? ['unknown', 'not now'] : 'stored');
+    await settled(rejects(add(1n), OutcomeUnknownError), add(2n));
+    expect(fake.inserts.map(({ ids }) => ids)).to.deep.equal([[1n, 2n], [2n]]);
+  });
+
   it('that cannot be repeated is sent once, and is unknown as soon as its reply is lost', async () => {
     const { fake, clock, add, settled } = open({ isRepeatable: false });
     fake.onInsert = ({ fail }) => fail();
