@@ -23,6 +23,7 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
 const WORK_MS = 1_050;
 const REPLY_MS = 1_150;
 const SHORT_ATTEMPTS = 3;
+const MAX_PATIENCE = 8;
 
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
@@ -96,7 +97,8 @@ export class PendingPlant {
   }
 }
 
-const patience = (attempts: number) => 2 ** Math.max(0, attempts - SHORT_ATTEMPTS);
+const patience = (attempts: number) =>
+  Math.min(MAX_PATIENCE, 2 ** Math.max(0, attempts - SHORT_ATTEMPTS));
 
 /**
  * Plants that are inserted together until each has an outcome.

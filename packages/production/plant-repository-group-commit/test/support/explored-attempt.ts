@@ -8,6 +8,9 @@ export const REFUSAL = { finding: 'plant refused', code: 121, reason: 'a rule' }
 
 const PROBLEM = new Error('the database has a problem');
 
+/** How long a driver waits for a connection. */
+export const CONNECTED_MS = 2_000;
+
 /** An attempt to send an insert. */
 export interface Call {
   readonly name: string;
@@ -119,7 +122,8 @@ export class ExploredAttempt {
   /** The server ends what takes longer than its time limit, and the driver the wait for a connection. */
   #ended(): Happening | undefined {
     const { now, request } = this.call;
-    const isDue = this.isOpen && !this.isSilent && now() >= this.#since + request.timeLimitMs;
+    const limitMs = this.#step === 'waits' ? CONNECTED_MS : request.timeLimitMs;
+    const isDue = this.isOpen && !this.isSilent && now() >= this.#since + limitMs;
     if (!isDue) return undefined;
     return this.#step === 'waits' ? this.#noServer : this.#unmet('is ended by the server');
   }

@@ -9,7 +9,7 @@ import { Availability } from '../../src/availability.js';
 import { GroupCommit } from '../../src/group-commit.js';
 import type { InsertRequest } from '../../src/plant-database.js';
 import { databaseWith, found } from './database-with.js';
-import { ExploredAttempt } from './explored-attempt.js';
+import { CONNECTED_MS, ExploredAttempt } from './explored-attempt.js';
 import { condition, ExploredServer, type Happening } from './explored-server.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -53,7 +53,7 @@ const SUSPENDED_MS = 20_000;
 
 /** How soon a healthy server has stored every plant, unless a reply is lost silently. */
 const RECOVERY_MS = 250;
-/** How soon a reply that is lost silently is given up. */
+/** How soon a reply that is lost silently is given up, three times; later ones take twice as long each time. */
 const SILENCE_MS = 1_250;
 /** How soon a check succeeds when nothing prevents it any more: an earlier one may have to fail first. */
 const CHECKED_MS = 2_600;
@@ -301,9 +301,9 @@ export class ExploredModel implements Model {
     const name = `attempt ${this.#attempts.length}`;
     const now = () => this.#time.now();
     // The driver may end its wait for a connection then, and the server what was sent.
-    const setTimeLimit = () => this.#time.after(request.timeLimitMs, () => undefined);
+    const setTimer = (ms: number) => this.#time.after(ms, () => undefined);
     const take = () => {
-      setTimeLimit();
+      setTimer(request.timeLimitMs);
       const plants = request.take();
       const names = plants.map((it) => it.name).join();
       const earlier = this.#sent.get(insert) ?? names;
@@ -325,9 +325,10 @@ export class ExploredModel implements Model {
     if (!(request.timeLimitMs > 0 && request.timeLimitMs <= Math.max(...limits))) {
       this.violation ??= `${name} has the time limit ${request.timeLimitMs}`;
     }
-    setTimeLimit();
+    setTimer(CONNECTED_MS);
     lost.addEventListener('abort', () => {
-      const isWaitedFor = this.#blockedAt >= attempt.sentAt;
+      // While checks fail, the server is not asked to end it earlier than at the deadline.
+      const isWaitedFor = this.#blockedAt >= attempt.sentAt || limits.includes(request.timeLimitMs);
       if (!attempt.isSilent && !isWaitedFor) this.violation ??= `${name} had no time to reply`;
       attempt.fail(lost.reason);
     });
@@ -410,10 +411,10 @@ export class ExploredModel implements Model {
     const now = this.#time.now();
     const { isRepeatable = true } = this.#plan;
     for (const { isOpen, isSilent, call, sentAt } of this.#attempts) {
-      const isDue =
-        now >
-        Math.max(sentAt + SILENCE_MS, Math.max(this.#deviatedAt, this.#blockedAt) + CHECKED_MS);
-      const isOverdue = isDue && !this.#isBlocked;
+      const attempts = this.#attempts.filter((it) => it.call.insert === call.insert).length;
+      const dueAt = sentAt + SILENCE_MS * Math.min(8, 2 ** Math.max(0, attempts - 3));
+      const checkedAt = Math.max(this.#deviatedAt, this.#blockedAt) + CHECKED_MS;
+      const isOverdue = now > Math.max(dueAt, checkedAt) && !this.#isBlocked;
       if (isRepeatable && isOpen && isSilent && isOverdue) {
         this.violation ??= `${call.name} is waited for too long`;
       }
