@@ -15,7 +15,7 @@ export interface OperationsOptions extends DescriptionOptions {
   readonly docs?: boolean;
 }
 
-/** Creates the routes that operators and readers need beside the plants: health checks, the description and its page. */
+/** Creates the routes for operators and readers: health checks, the OpenAPI description and its page. */
 export function operationRoutes(ready: Readiness, options: OperationsOptions = {}): Middleware {
   const router = newRouter();
   addHealth(router, ready);

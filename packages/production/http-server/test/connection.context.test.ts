@@ -65,7 +65,7 @@ describe('Every request', () => {
     expect(events).to.deep.equal(['after 0', 'after 0', 'after 0']);
   });
 
-  /** Whatever fails for one of these leaves the requests beside it alone. */
+  /** If one of these fails, the other requests are not affected. */
   const BUGGY: Readonly<Record<string, readonly [text: string, status: number]>> = {
     'its handler throws': [get('/throws'), 500],
     'its handler rejects': [get('/rejects'), 500],

@@ -78,7 +78,7 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
     return this.#connections.close();
   }
 
-  /** Runs what an insert runs. What is wrong with the table is examined at first, and when that fails. */
+  /** Runs what an insert runs. The table is examined at the first check, and when a check fails. */
   async #check(signal: AbortSignal): Promise<void> {
     await this.#connections.run('checkReads', (it) => this.#readState(it), signal);
     await this.#connections
