@@ -11,7 +11,7 @@ const USAGE = `npm run release -- [VERSION] [--dry-run]
 
 Makes the files of a release in release/: an archive of each package, notes.md from the changelog, and SHA256SUMS. The
 same commit makes the same files. Then commits VERSION, tags it, and begins the next one. The default is the version of
-the manifests without "-dev"; docs/decisions/0011-what-is-served.md has the rules for versions.
+the manifests without "-dev"; "Operations and versions" in decision 2 (docs/decisions) has the rules.
 
   --dry-run  only checks, and makes the files
 

@@ -30,6 +30,11 @@ const libraries = published
   .filter(({ manifest }) => manifest.bin === undefined)
   .map(({ folder, manifest }) => ({ folder, name: basename(folder), id: manifest.name }));
 
+/** The others link to a program or a test that uses them. */
+const withExample = libraries.filter(({ folder }) =>
+  readDocument(root, `${folder}/README.md`).blocks.some(({ language }) => language === 'ts'),
+);
+
 /** The example in the doc comment of an export, and the name of the export. */
 const EXAMPLE =
   /^\/\*\*\n(?: \*.*\n)*? \* @example\n \* ```ts\n([\s\S]+?)^ \* ```\n(?: \*.*\n)*? \*\/\nexport (?:async )?(?:class|const|function) (\w+)/gm;
@@ -86,7 +91,7 @@ describe('The packages, installed from their tarballs', function () {
       }
     }
     terminal.write('module/entries.js', program('same-entries.js'));
-    for (const { name } of libraries) terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
+    for (const { name } of withExample) terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
     for (const [at, { code }] of examples.entries()) {
       terminal.write(`module/${at}.example.ts`, code);
     }
@@ -230,7 +235,7 @@ describe('The packages, installed from their tarballs', function () {
       else expect(stdout).to.equal(shown);
     }
 
-    for (const { name } of libraries.filter((it) => !NEEDS_SERVER.test(it.name))) {
+    for (const { name } of withExample.filter((it) => !NEEDS_SERVER.test(it.name))) {
       it(name, () => expectExample(name));
     }
 
