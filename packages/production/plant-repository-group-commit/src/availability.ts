@@ -8,6 +8,8 @@ import type { StoreObserver } from './telemetry.js';
 /** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */
 const CHECK_TIMEOUT_MS = 1_500;
 const CHECK_INTERVAL_MS = 1_000;
+/** The database is slow if a check takes longer, which is as long as an insert may take at first. */
+export const QUICK_MS = 900;
 /**
  * The longest pause between logins, reached after several refusals: some directories lock out users who fail too often.
  */
@@ -27,10 +29,11 @@ interface AvailabilityOptions {
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  #succeeded: (beganAt: number) => void = () => undefined;
+  #succeededQuickly: (beganAt: number) => void = () => undefined;
   /** What the last check has found; `undefined` if plants can be stored. */
   #problem: { readonly finding: Finding; readonly error: StoreUnavailableError } | undefined;
   #wasReached = false;
+  #isQuick = false;
   #checking: Promise<void> | undefined;
   /**
    * The last report, and whether it included a reason: a host that is down may be silent at first and refuse a later
@@ -64,12 +67,17 @@ export class Availability {
     return this.#wasReached;
   }
 
+  /** Whether the last check has succeeded within {@link QUICK_MS}. */
+  get isQuick(): boolean {
+    return this.#isQuick;
+  }
+
   /**
-   * Calls `act` after each successful check, with the time of the clock when it began. A check waits for what inserts wait for,
-   * so an insert that was sent long before should have had its reply.
+   * Calls `act` after each quick check, with the time of the clock when it began. A check waits for what inserts wait for, so
+   * an insert that was sent long before should have had its reply.
    */
-  onSuccess(act: (beganAt: number) => void): void {
-    this.#succeeded = act;
+  onQuickCheck(act: (beganAt: number) => void): void {
+    this.#succeededQuickly = act;
   }
 
   /**
@@ -79,6 +87,12 @@ export class Availability {
   async ready(): Promise<void> {
     if (this.#problem?.finding !== 'credentials refused') await this.#check();
     if (this.#problem) throw this.#problem.error;
+  }
+
+  /** Begins a check now, or as soon as the one in progress has ended, unless the credentials are refused. */
+  async checkAgain(): Promise<void> {
+    await this.#checking;
+    if (this.#problem?.finding !== 'credentials refused') await this.#check();
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
@@ -107,8 +121,9 @@ export class Availability {
       (error: unknown) => database.explain(error),
     );
     this.#wasReached ||= found === undefined || meaningOf(found.finding).accepts === true;
+    this.#isQuick = !found && clock.now() - beganAt <= QUICK_MS;
     this.#become(found);
-    if (!found) this.#succeeded(beganAt);
+    if (this.#isQuick) this.#succeededQuickly(beganAt);
   }
 
   #become(found: Explanation | undefined): void {

@@ -5,7 +5,7 @@ import {
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import type { Availability } from './availability.js';
+import { type Availability, QUICK_MS } from './availability.js';
 import { type Clock, NoResponseError } from './clock.js';
 import { meaningOf, type PlantFinding } from './finding.js';
 import {
@@ -18,10 +18,11 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /**
  * How long the server may work on an attempt, and when its reply is due. The first three have this time, so that three lost
- * replies in a row cost less than four seconds; each later one has twice as long, because a network may be slow.
+ * replies in a row cost less than four seconds, even on a busy machine; each later one has twice as long, because a network
+ * may be slow.
  */
-const WORK_MS = 1_050;
-const REPLY_MS = 1_150;
+const WORK_MS = QUICK_MS;
+const REPLY_MS = 1_000;
 const SHORT_ATTEMPTS = 3;
 const MAX_PATIENCE = 8;
 
@@ -120,7 +121,7 @@ export class Batch {
   #attempts = 0;
   /** When the attempt in progress was sent; `undefined` while none is, or it waits for a connection. */
   #sentAt: number | undefined;
-  /** When its reply is due. */
+  /** Since when its reply is due. */
   #dueAt = Number.POSITIVE_INFINITY;
   #lost: AbortController | undefined;
   /** How many replies it has had, each of which may have left plants without an outcome. */
@@ -192,7 +193,7 @@ export class Batch {
 
   #send(): InsertResult | Promise<InsertResult> {
     const { availability, clock, database, tracer } = this.#options;
-    const { addError, readyError } = availability;
+    const { addError, isQuick } = availability;
     if (addError) return { findings: 'unusable', error: addError };
     const calls = this.#pending.map(({ call }) => call);
     const leftMs = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now();
@@ -202,7 +203,7 @@ export class Batch {
     const lost = new AbortController();
     this.#lost = lost;
     const workMs = WORK_MS * patience(this.#attempts + 1);
-    const isBounded = insert.isRepeatable && !readyError;
+    const isBounded = insert.isRepeatable && isQuick;
     let sent: readonly NewPlant[] | undefined;
     const request = {
       timeLimitMs: isBounded ? Math.min(leftMs, workMs) : leftMs,
@@ -220,11 +221,11 @@ export class Batch {
     if (this.#attempts === 0) this.#plants = this.#pending;
     this.#attempts += 1;
     this.#sentAt = clock.now();
-    const replyMs = REPLY_MS * patience(this.#attempts);
-    this.#dueAt = this.#sentAt + replyMs;
-    // If it succeeds, the reply is lost.
-    const check = () => void availability.ready().catch(() => undefined);
-    this.stopTimer = clock.after(replyMs, check);
+    this.stopTimer = clock.after(REPLY_MS * patience(this.#attempts), () => {
+      this.#dueAt = clock.now();
+      // If it succeeds, the reply is lost.
+      void availability.checkAgain();
+    });
     for (const it of this.#plants) it.become('sent');
     return this.#plants.map(({ call }) => call.plant);
   }

@@ -47,7 +47,7 @@ export class GroupCommit {
       return batch;
     };
     this.#queue = new InsertQueue({ database, clock, start });
-    availability.onSuccess((beganAt) => {
+    availability.onQuickCheck((beganAt) => {
       for (const it of this.#batches) it.loseReply(beganAt);
     });
   }

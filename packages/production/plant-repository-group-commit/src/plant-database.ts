@@ -101,7 +101,7 @@ export interface PlantDatabase {
   /**
    * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing.
    *
-   * A check must wait for what inserts wait for: when it succeeds, the reply to an insert that was sent 1.15 seconds before it
+   * A check must wait for what inserts wait for: when it succeeds, the reply to an insert that was sent a second before it
    * began is considered lost.
    *
    * @param signal As for {@link page}.

@@ -49,7 +49,7 @@ describe('The availability of a database', () => {
     });
     const observer = (event: StoreEvent) => events.push(event);
     availability = new Availability({ database, observer, closing: closing.signal, clock: time });
-    availability.onSuccess((beganAt) => succeeded.push(beganAt));
+    availability.onQuickCheck((beganAt) => succeeded.push(beganAt));
   }
 
   const fail = (error: Error) => (check = () => Promise.reject(error));

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import type { BatchTracer, StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
+import { Availability } from '../src/availability.js';
 import { sizeOf } from '../src/batch.js';
 import { NoResponseError } from '../src/clock.js';
 import type { GroupCommitOptions } from '../src/group-commit.js';
@@ -301,7 +302,7 @@ describe('A batch', () => {
     let succeed: (beganAt: number) => void = () => undefined;
     const availability = {
       ...AVAILABLE,
-      onSuccess: (act: typeof succeed) => {
+      onQuickCheck: (act: typeof succeed) => {
         succeed = act;
       },
       ...given.availability,
@@ -310,7 +311,7 @@ describe('A batch', () => {
     return { ...opened, checked: (beganAt = opened.clock.now()) => succeed(beganAt) };
   }
 
-  it('is sent again when a check succeeds that began 1.15 s after it was sent, from the fourth time on 2.3 s', async () => {
+  it('is sent again when a check succeeds that began 1 s after it was sent, from the fourth time on 2 s', async () => {
     const { fake, clock, add, settled, checked } = openChecked();
     const sentAt: number[] = [];
     fake.onInsert = ({ reply }) => {
@@ -319,28 +320,57 @@ describe('A batch', () => {
     };
     for (let at = 100; at < 10_000; at += 100) clock.after(at, checked);
     await settled(add(1n, 15_000));
-    expect(sentAt).to.deep.equal([0, 1_201, 2_401, 3_601, 6_001]);
+    expect(sentAt).to.deep.equal([0, 1_101, 2_201, 3_301, 5_401]);
   });
+
+  for (const [checkMs, when] of [
+    [1, 'timers fire early'],
+    [200, 'a check is in progress whenever a reply is due'],
+  ] as const) {
+    it(`is sent a fourth time within 4 s when three replies are lost, even if ${when}`, async () => {
+      const clock = new VirtualTime();
+      const early = {
+        now: () => clock.now(),
+        after: (ms: number, act: () => void) => clock.after(ms - 5, act),
+      };
+      const database = databaseWith({ check: () => clock.wait(checkMs) });
+      const closing = new AbortController();
+      const availability = new Availability({
+        database,
+        observer() {},
+        closing: closing.signal,
+        clock: early,
+      });
+      const { fake, add } = open({ availability, clock: early });
+      const sentAt: number[] = [];
+      fake.onInsert = ({ reply }) => {
+        if (sentAt.push(clock.now()) < 4) return;
+        reply();
+        closing.abort();
+      };
+      await Promise.all([clock.runOut(60_000), add(1n, 15_000)]);
+      expect(sentAt.at(-1)).to.be.below(4_000);
+    });
+  }
 
   it('is waited for while no check succeeds that began after it was sent', async () => {
     const { fake, clock, add, settled, checked } = openChecked();
-    clock.after(9_000, () => checked(1_100));
+    clock.after(9_000, () => checked(900));
     clock.after(9_001, () => fake.inserts[0]?.reply());
     await settled(add(1n, 15_000));
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('asks the server to end it after 1.05 s, from the fourth time on 2.1 s, but only while checks succeed', async () => {
-    const limits = async (readyError?: StoreUnavailableError) => {
-      const availability = { ...AVAILABLE, readyError };
+  it('asks the server to end it after 0.9 s, from the fourth time on 1.8 s, but only while checks are quick', async () => {
+    const limits = async (isQuick: boolean) => {
+      const availability = { ...AVAILABLE, isQuick };
       const { fake, add, settled } = open({ availability });
       fake.onInsert = ({ reply }, number) => reply(number === 3 ? 'stored' : 'unknown');
       await settled(add(1n, 60_000));
       return fake.inserts.map(({ timeLimitMs }) => timeLimitMs);
     };
-    expect(await limits()).to.deep.equal([1_050, 1_050, 1_050, 2_100]);
-    const slow = new StoreUnavailableError('it is slow');
-    expect(await limits(slow)).to.deep.equal([60_000, 59_950, 59_850, 59_650]);
+    expect(await limits(true)).to.deep.equal([900, 900, 900, 1_800]);
+    expect(await limits(false)).to.deep.equal([60_000, 59_950, 59_850, 59_650]);
   });
 
   it('that may have been written gives its plants an unknown outcome, with the reason', async () => {

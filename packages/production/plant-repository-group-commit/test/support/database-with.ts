@@ -20,8 +20,10 @@ export const AVAILABLE: GroupCommitOptions['availability'] = {
   addError: undefined,
   readyError: undefined,
   wasReached: true,
+  isQuick: true,
   ready: async () => undefined,
-  onSuccess: () => undefined,
+  checkAgain: async () => undefined,
+  onQuickCheck: () => undefined,
 };
 
 /** What {@link databaseWith} is given: methods of the database, and of each insert. */
