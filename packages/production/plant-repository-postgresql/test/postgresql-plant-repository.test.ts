@@ -184,6 +184,14 @@ describeOnPostgresql('a store', () => {
     expect(await stored(7n)).to.equal(undefined);
   });
 
+  it('inserts plants in the order of their ids, so that two instances cannot deadlock', async () => {
+    const repository = open();
+    const plants = [9n, 7n, 8n].map((id) => newPlant({ id, name: 'Fern' }));
+    await Promise.all(plants.map((it) => repository.add(it, 60_000)));
+    const rows = await server.rows(`SELECT id FROM ${schema}.plants ORDER BY ctid`);
+    expect(rows.map(({ id }) => id)).to.deep.equal(['7', '8', '9']);
+  });
+
   it('reads fewer plants in one page if they are large', async () => {
     await server.run(`INSERT INTO ${schema}.plants (id, name, tag, mark)
       SELECT id, repeat('a', 3 * 1024 * 1024), NULL, md5('')::uuid
