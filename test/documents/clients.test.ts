@@ -360,7 +360,7 @@ describe('The clients of docs/clients.md', function () {
       if (language === 'Go') {
         it('ends with its context, which makes the outcome unknown if a request was sent', async () => {
           for (const [step, seconds, expected] of [
-            [LATER, 0.5, `1 ${UNAVAILABLE} 5030`],
+            [LATER, 3, `1 ${UNAVAILABLE} 5030`],
             ['hang', 3, `1 ${UNKNOWN}`],
           ] as const) {
             const front = new Front(service, step);

@@ -74,7 +74,8 @@ describe('The commands of docs/import-and-export.md', function () {
       const lines = Array.from({ length: LINES }, (_, at) => withReal(line, { [ID]: `${at}` }));
       await terminal.run('mkfifo plants.ndjson');
       const imported = terminal.start(run, memory);
-      const file = createWriteStream(join(terminal.folder, 'plants.ndjson'));
+      // An import that stops may not have read everything.
+      const file = createWriteStream(join(terminal.folder, 'plants.ndjson')).on('error', () => {});
       file.write(lines.join(''));
       await imported.printed(/\| --from-line \d+/);
       const { pid = 0 } = imported.child;

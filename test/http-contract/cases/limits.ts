@@ -26,8 +26,8 @@ import { useSharedService } from '../support/service.js';
 
 const LARGE = 65_536;
 const LIMITS = {
-  HEADERS_TIMEOUT_MS: '1000',
-  REQUEST_TIMEOUT_MS: '1500',
+  HEADERS_TIMEOUT_MS: '3000',
+  REQUEST_TIMEOUT_MS: '3500',
   KEEP_ALIVE_TIMEOUT_MS: '2000',
 };
 const TOO_LARGE: Expected = { error: 4003, toOperation: true };

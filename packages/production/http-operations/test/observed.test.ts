@@ -152,8 +152,8 @@ describe('The application', () => {
       return gardener;
     };
     const ports = adding(add, { ...tokenVerifier, verify });
-    await (await start({ ...ports, timeLimitMs: 1234 })).send();
-    expect(limits[0]).to.be.within(1, 1234 - taken);
+    await (await start({ ...ports, timeLimitMs: 60_000 })).send();
+    expect(limits[0]).to.be.within(1, 60_000 - taken);
   });
 
   it('counts the deadline from the last byte of the body', async () => {
@@ -169,12 +169,13 @@ describe('The application', () => {
     client.write(MONSTERA.slice(0, -1));
     // Verifying the token ends before `admit` is called, and is counted.
     const [admittedAt] = await admitted;
-    const verifyingMs = admittedAt - sentAt;
-    await wait(verifyingMs + 20);
+    await wait(2 * (admittedAt - sentAt) + 20);
+    const endedAt = performance.now();
     client.end(MONSTERA.slice(-1));
     const [response] = await once(client, 'response');
     expect(response.resume().statusCode).to.equal(200);
-    expect(limits[0]).to.be.within(60_000 - verifyingMs, 60_000);
+    const countedMs = admittedAt - sentAt + (performance.now() - endedAt);
+    expect(limits[0]).to.be.within(60_000 - countedMs, 60_000);
   });
 
   it('refuses invalid options, and states their rules', () => {

@@ -119,8 +119,9 @@ describe('plant-store import', () => {
 
   it('stops on a signal, and prints how to resume', async () => {
     const command = startImport(['--from-line', '2'], MEMORY);
-    command.stdin.write(`[]\n[]\n${plantLine(2)}`);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    command.stdin.write(`[]\n${plantLine(2)}[]\n`);
+    await command.printed(/"line":3/);
+    await new Promise(setImmediate);
     expect(await command.stop()).to.equal(1);
     const counts = 'stored: 1, 4005: 1';
     expect(command.err).to.equal(

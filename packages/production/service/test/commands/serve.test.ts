@@ -203,7 +203,7 @@ describe('Stopping', () => {
   });
 
   it('fails /readyz with 503 and keeps serving during SHUTDOWN_DELAY_MS', async () => {
-    const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '1500' });
+    const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '5000' });
     const ended = service.stop();
     for (const listener of [service.address, service.management]) {
       const probe = await fetch(`${listener}/readyz`);
