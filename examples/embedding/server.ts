@@ -23,7 +23,10 @@ const ready = async () => {
 };
 
 const createPlant = new CreatePlant(tokens, plants);
-const app = createApp(createPlant, {}, [observed(observer)], [operationRoutes(ready)]);
+const app = createApp(createPlant, {
+  around: [observed(observer)],
+  routes: [operationRoutes(ready)],
+});
 // The observer receives the failures.
 app.silent = true;
 

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
-import { type AppOptions, type CreatesPlants, createApp } from '@plant-store/http-koa';
+import { type CreatesPlants, createApp, type RouteOptions } from '@plant-store/http-koa';
 import { ContainerModule, decorate, inject, injectable, type ServiceIdentifier } from 'inversify';
 import type Koa from 'koa';
 
@@ -24,11 +24,11 @@ decorate(inject(ids.tokenVerifier), CreatePlant, 0);
 decorate(inject(ids.plantRepository), CreatePlant, 1);
 
 /** The use case and the Koa application that calls it: the same for every choice of adapters. */
-export const application = (options: AppOptions) =>
+export const application = (options: RouteOptions) =>
   new ContainerModule(({ bind }) => {
     bind(ids.createPlant).to(CreatePlant);
     bind(ids.app).toResolvedValue(
-      (createPlant, around, routes) => createApp(createPlant, options, around, routes),
+      (createPlant, around, routes) => createApp(createPlant, { ...options, around, routes }),
       [
         ids.createPlant,
         { serviceIdentifier: ids.around, optional: true },

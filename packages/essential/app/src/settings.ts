@@ -1,3 +1,4 @@
+import { BASE_PATH } from '@plant-store/http-koa';
 import * as v from 'valibot';
 
 /** The SHA-256 digest of `demo`, a token for development: everybody knows it. */
@@ -10,8 +11,6 @@ const number = (fallback: number, min: number, max: number) =>
     `${fallback}`,
   );
 
-/** Segments such as `/store/v1`, without `.` and `..`, which clients resolve. */
-const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
 const DIGESTS = /^\s*[\da-f]{64}(?:\s*,\s*[\da-f]{64})*\s*$/i;
 
 /** The environment variables, with their rules and defaults. */

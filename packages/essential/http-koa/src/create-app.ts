@@ -3,22 +3,25 @@ import Koa, { type Middleware } from 'koa';
 import { type CreateLimits, type CreatesPlants, createPlant } from './create-plant.js';
 import { allowOnly, pathNotFound, respondToFailures } from './respond-to-failures.js';
 
-export interface AppOptions extends CreateLimits {
-  /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
+/** Empty, or segments such as `/store/v1`: no pattern of the router, and neither `.` nor `..`, which clients resolve. */
+export const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
+
+export interface RouteOptions extends CreateLimits {
+  /** The path before `/plants`, which {@link BASE_PATH} matches. Empty by default. */
   readonly basePath?: string | undefined;
 }
 
-/**
- * Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints").
- *
- * @param around Middleware around all routes, outermost first. None by default.
- * @param routes Other routes, whose failures have the format of the specification, too. None by default.
- */
+export interface AppOptions extends RouteOptions {
+  /** Middleware around all routes, outermost first. None by default. */
+  readonly around?: readonly Middleware[] | undefined;
+  /** Other routes, whose failures have the format of the specification, too. None by default. */
+  readonly routes?: readonly Middleware[] | undefined;
+}
+
+/** Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints"). */
 export function createApp(
   useCase: CreatesPlants,
-  options: AppOptions = {},
-  around: readonly Middleware[] = [],
-  routes: readonly Middleware[] = [],
+  { around = [], routes = [], ...options }: AppOptions = {},
 ): Koa {
   const app = new Koa();
   const plants = plantRouter(useCase, options).routes();
@@ -29,7 +32,7 @@ export function createApp(
 /** Creates the route alone, for a Koa application of your own. Put it after {@link respondToFailures}. */
 export function plantRouter(
   useCase: CreatesPlants,
-  { basePath = '', ...limits }: AppOptions = {},
+  { basePath = '', ...limits }: RouteOptions = {},
 ): Router {
   // Paths match exactly: `/plants/` and `/Plants` are not `/plants`.
   const router = new Router({ prefix: basePath, strict: true, sensitive: true });

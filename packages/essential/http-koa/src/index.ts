@@ -1,5 +1,11 @@
 export { bearerToken } from './bearer-token.js';
-export { type AppOptions, createApp, plantRouter } from './create-app.js';
+export {
+  type AppOptions,
+  BASE_PATH,
+  createApp,
+  plantRouter,
+  type RouteOptions,
+} from './create-app.js';
 export type { CreateLimits, CreateState, CreatesPlants } from './create-plant.js';
 export {
   type Failure,

@@ -18,12 +18,15 @@ export interface OperationsOptions extends DescriptionOptions {
 /** Creates the routes for operators and readers: health checks, the OpenAPI description and its page. */
 export function operationRoutes(ready: Readiness, options: OperationsOptions = {}): Middleware {
   const router = newRouter();
-  addHealth(router, ready);
-  if (options.docs !== false) {
-    addDocs(router, options);
-    addHome(router, options);
-  }
+  addOperations(router, ready, options);
+  if (options.docs !== false) addHome(router, options);
   return router.routes() as Middleware;
+}
+
+/** Adds these routes to a router, without the home page. */
+export function addOperations(router: Router, ready: Readiness, options: OperationsOptions): void {
+  addHealth(router, ready);
+  if (options.docs !== false) addDocs(router, options);
 }
 
 /** Creates a router whose paths match exactly: `/livez/` and `/Livez` are not `/livez`. */

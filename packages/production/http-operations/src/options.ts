@@ -1,5 +1,4 @@
-/** Excludes characters that the router would read as a parameter or a pattern. */
-const BASE_PATH = /^(?:\/[A-Za-z0-9._~-]+)*$/;
+import { BASE_PATH } from '@plant-store/http-koa';
 
 /** Returns a whole number above 0: `NaN` would disable a limit. @throws {RangeError} with the name of the option. */
 export function positiveInteger(name: string, value: number): number {

@@ -1,17 +1,20 @@
 import {
-  type AppOptions,
   type CreatesPlants,
   plantRouter,
+  type RouteOptions,
   respondToFailures,
 } from '@plant-store/http-koa';
 import type { Middleware } from 'koa';
-import { addDocs } from './docs/serve-docs.js';
-import { addHealth } from './health.js';
 import { hostedBody } from './hosted-body.js';
 import type { HttpObserver } from './http-event.js';
 import { type Limits, limited } from './limited.js';
 import { observed } from './observed.js';
-import { newRouter, type OperationsOptions, type Readiness } from './operation-routes.js';
+import {
+  addOperations,
+  newRouter,
+  type OperationsOptions,
+  type Readiness,
+} from './operation-routes.js';
 import { plainPath, positiveInteger } from './options.js';
 
 export interface RoutesDependencies extends Pick<Limits, 'admit'> {
@@ -20,7 +23,10 @@ export interface RoutesDependencies extends Pick<Limits, 'admit'> {
   readonly observer: HttpObserver;
 }
 
-export interface RoutesOptions extends OperationsOptions, AppOptions, Pick<Limits, 'maxInFlight'> {}
+export interface RoutesOptions
+  extends OperationsOptions,
+    RouteOptions,
+    Pick<Limits, 'maxInFlight'> {}
 
 /**
  * Creates a middleware with all routes, for your own Koa application or router. It passes on requests to other paths.
@@ -33,8 +39,7 @@ export function plantStoreRoutes(
   expectValid(options);
   const router = newRouter();
   router.use(observed(observer), respondToFailures);
-  addHealth(router, ready);
-  if (options.docs !== false) addDocs(router, options);
+  addOperations(router, ready, options);
   const limits = { ...options, ...(admit && { admit }) };
   const plants = plantRouter(limited(createPlant, limits), options).routes();
   router.use(hostedBody, plants as Middleware);

@@ -1,7 +1,7 @@
 import type { DescriptionOptions } from '@plant-store/http-operations';
 import { build } from './build.js';
 import { urlOf } from './commands/own-process.js';
-import type { ServiceValues } from './configuration/configuration.js';
+import type { ServiceValues } from './configuration/service-settings.js';
 
 type Addresses = Pick<ServiceValues, 'BASE_PATH' | 'PUBLIC_URL' | 'HOST' | 'PORT'>;
 

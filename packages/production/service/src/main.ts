@@ -8,7 +8,8 @@ import {
   stopOnSignals,
   urlOf,
 } from './commands/own-process.js';
-import { readConfiguration, serviceSettings } from './configuration/configuration.js';
+import { readConfiguration } from './configuration/configuration.js';
+import { serviceSettings } from './configuration/service-settings.js';
 import { ConfigurationError, isTrial, readSettings } from './configuration/setting.js';
 import { described } from './described.js';
 import { sentenceOf } from './messages/wording.js';

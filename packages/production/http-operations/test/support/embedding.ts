@@ -43,7 +43,8 @@ export function createApp(
 ) {
   const useCase = limited(createPlant, { ...options, ...(admit && { admit }) });
   const around = [observed(observer), hostedBody];
-  const app = createPlantStore(useCase, options, around, [operationRoutes(ready, options)]);
+  const routes = [operationRoutes(ready, options)];
+  const app = createPlantStore(useCase, { ...options, around, routes });
   app.silent = true;
   return app;
 }

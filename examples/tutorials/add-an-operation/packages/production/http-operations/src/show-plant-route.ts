@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import { isPlantId, type PlantId } from '@plant-store/domain';
-import { type AppOptions, allowOnly, bearerToken, HttpError } from '@plant-store/http-koa';
+import { allowOnly, bearerToken, HttpError, type RouteOptions } from '@plant-store/http-koa';
 import type { ShowPlant } from '@plant-store/plant-reader';
 import type { Middleware } from 'koa';
 import { failures } from './operation-failures.js';
@@ -8,7 +8,7 @@ import { failures } from './operation-failures.js';
 /** Creates the route `GET /plants/{id}`. */
 export function showPlantRoute(
   useCase: ShowPlant,
-  { basePath = '', timeLimitMs = 15_000 }: Pick<AppOptions, 'basePath' | 'timeLimitMs'> = {},
+  { basePath = '', timeLimitMs = 15_000 }: Pick<RouteOptions, 'basePath' | 'timeLimitMs'> = {},
 ): Middleware {
   const router = new Router({ prefix: basePath, strict: true, sensitive: true });
   router.get('/plants/:id', async (ctx) => {

@@ -19,7 +19,7 @@ describe('GET /plants/{id}', () => {
     const bellis = newPlant({ id: -1n, name: 'Bellis perennis' });
     const plants = new MemoryPlantReader(new Map([[bellis.id, bellis]]));
     const route = showPlantRoute(new ShowPlant(tokens, plants));
-    origin = await embedding.serve(createApp(createPlant, {}, [], [route]));
+    origin = await embedding.serve(createApp(createPlant, { routes: [route] }));
   });
 
   after(() => embedding.close());
