@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
@@ -83,16 +83,6 @@ describe('The documents', () => {
       expect(documents.flatMap(problemsOf)).to.deep.equal([]);
     });
   }
-
-  it('show every package in the row of its ring: README.md', () => {
-    const lines = read('README.md').split('\n');
-    for (const ring of readdirSync(join(root, 'packages'))) {
-      const row = lines.find((line) => line.startsWith(`| \`${ring}\``));
-      for (const name of readdirSync(join(root, 'packages', ring))) {
-        expect(row, ring).to.include(`\`${name}\``);
-      }
-    }
-  });
 
   it('list every page and every decision by its title', () => {
     const titles = (folder: string) =>
