@@ -5,7 +5,7 @@ const SCOPE = 'plants:create';
 const API = 'https://plants.example';
 const CLIENT = 'client-1';
 
-/** What a provider sends that differs from the others, and the settings for it in docs/authentication.md. */
+/** What a provider sends that differs from the others, and the settings for it in docs/identity-providers.md. */
 type Shape = [audience: string, scope: string | undefined, typ: string | undefined, claims: object];
 
 const SHAPES: Readonly<Record<string, Shape>> = {
