@@ -23,6 +23,9 @@ export function ladderTable(names: readonly string[], columns: readonly Column[]
   ]);
 }
 
+/** Whether the README shows a column as it is. */
+export const isInReadme = ({ title }: Column): boolean => BRIEF.has(title);
+
 /** Returns the columns for the README, without the ranges of ratios. */
 export function briefly(columns: readonly Column[]): Column[] {
   return columns.flatMap(({ title, cells }) => {

@@ -1,7 +1,7 @@
 import { Watch } from '../demo/watch.js';
 import { machine, writeSection } from '../documents.js';
 import { implementations } from '../implementations/implementations.js';
-import { briefly, type Column, ladderTable } from './columns.js';
+import { briefly, type Column, isInReadme, ladderTable } from './columns.js';
 import { contractColumn } from './contract.js';
 import { measureFaults } from './faults.js';
 import { linesIn } from './lines.js';
@@ -43,7 +43,8 @@ function writePages(columns: readonly Column[], rounds: number): void {
   const isSpeed = ({ title }: Column) => / at \d+$/.test(title);
   writeSection('README.md', 'ladder', tableOf(briefly(columns)));
   const page = 'docs/evidence.md';
-  writeSection(page, 'ladder', tableOf(columns.filter((it) => !isSpeed(it))));
+  const faults = columns.filter((it) => !isSpeed(it) && !isInReadme(it));
+  writeSection(page, 'ladder', tableOf(faults));
   writeSection(page, 'ladder-speed', tableOf(columns.filter(isSpeed)));
   writeSection(page, 'ladder-machine', `${machine()}; rounds: ${rounds}.`);
 }
