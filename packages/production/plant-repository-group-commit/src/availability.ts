@@ -28,12 +28,14 @@ interface AvailabilityOptions {
  * derive from it.
  */
 export class Availability {
+  /** True once a check has succeeded, even if it was slow. */
+  wasReached = false;
+  /** Whether the last check has succeeded within {@link QUICK_MS}. */
+  isQuick = false;
   readonly #options: AvailabilityOptions;
   #succeededQuickly: (beganAt: number) => void = () => undefined;
   /** What the last check has found; `undefined` if plants can be stored. */
   #problem: { readonly finding: Finding; readonly error: StoreUnavailableError } | undefined;
-  #wasReached = false;
-  #isQuick = false;
   #checking: Promise<void> | undefined;
   /**
    * The last report, and whether it included a reason: a host that is down may be silent at first and refuse a later
@@ -41,12 +43,12 @@ export class Availability {
    */
   #reported: string | undefined;
   #hasReason = false;
-  #cancelNext: () => void = () => undefined;
+  #stopTimer: () => void = () => undefined;
 
   /** Checks every second until `closing` is aborted. */
   constructor(options: AvailabilityOptions) {
     this.#options = options;
-    options.closing.addEventListener('abort', () => this.#cancelNext());
+    options.closing.addEventListener('abort', () => this.#stopTimer());
     void this.#keepChecking(CHECK_INTERVAL_MS);
   }
 
@@ -57,19 +59,8 @@ export class Availability {
 
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   get addError(): StoreUnavailableError | undefined {
-    if (!this.#problem) return undefined;
-    const { finding, error } = this.#problem;
-    return meaningOf(finding).needsAdministrator ? error : undefined;
-  }
-
-  /** True once a check has succeeded, even if it was slow. */
-  get wasReached(): boolean {
-    return this.#wasReached;
-  }
-
-  /** Whether the last check has succeeded within {@link QUICK_MS}. */
-  get isQuick(): boolean {
-    return this.#isQuick;
+    const { finding, error } = this.#problem ?? {};
+    return finding && meaningOf(finding).needsAdministrator ? error : undefined;
   }
 
   /**
@@ -85,14 +76,14 @@ export class Availability {
    * here.
    */
   async ready(): Promise<void> {
-    if (this.#problem?.finding !== 'credentials refused') await this.#check();
+    if (!this.#isRefused) await this.#check();
     if (this.#problem) throw this.#problem.error;
   }
 
-  /** Begins a check now, or as soon as the one in progress has ended, unless the credentials are refused. */
+  /** As {@link ready}, with a check that begins after this call. Does not reject. */
   async checkAgain(): Promise<void> {
     await this.#checking;
-    if (this.#problem?.finding !== 'credentials refused') await this.#check();
+    await this.ready().catch(() => undefined);
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
@@ -100,10 +91,13 @@ export class Availability {
     await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    const isRefused = this.#problem?.finding === 'credentials refused';
-    const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
-    const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
-    this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
+    const pause = this.#isRefused ? logInPause : CHECK_INTERVAL_MS;
+    const next = this.#isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
+    this.#stopTimer = clock.after(pause, () => void this.#keepChecking(next));
+  }
+
+  get #isRefused(): boolean {
+    return this.#problem?.finding === 'credentials refused';
   }
 
   #check(): Promise<void> {
@@ -120,10 +114,10 @@ export class Availability {
       () => undefined,
       (error: unknown) => database.explain(error),
     );
-    this.#wasReached ||= found === undefined || meaningOf(found.finding).accepts === true;
-    this.#isQuick = !found && clock.now() - beganAt <= QUICK_MS;
+    this.wasReached ||= !found || meaningOf(found.finding).accepts === true;
+    this.isQuick = !found && clock.now() - beganAt <= QUICK_MS;
     this.#become(found);
-    if (this.#isQuick) this.#succeededQuickly(beganAt);
+    if (this.isQuick) this.#succeededQuickly(beganAt);
   }
 
   #become(found: Explanation | undefined): void {

@@ -1,13 +1,12 @@
 import {
   type NewPlant,
   OutcomeUnknownError,
-  type Plant,
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
 import { type Availability, QUICK_MS } from './availability.js';
 import { type Clock, NoResponseError } from './clock.js';
-import { meaningOf, type PlantFinding } from './finding.js';
+import { meaningOf, type PlantRefused } from './finding.js';
 import {
   findingAt,
   type InsertResult,
@@ -30,8 +29,41 @@ const MAX_PATIENCE = 8;
 const PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
-/** Size of a stored plant in bytes, excluding its strings, rounded up. */
-const FIXED_BYTES = 100;
+/** A call of `add`. */
+export interface PendingPlant {
+  readonly plant: NewPlant;
+  /** In bytes. */
+  readonly size: number;
+  /** A reading of `Clock`. */
+  readonly deadline: number;
+  /** For the tracer. */
+  readonly caller: unknown;
+  /** Called once: with the error that `add` rejects with, or without one if the plant is stored. */
+  readonly settled: (error?: Error) => void;
+  /** `queued`: no insert can write it. `sent`: an insert may have written it, or still may. `settled`: it has its outcome. */
+  state: 'queued' | 'sent' | 'settled';
+  /** Why the latest attempt has not settled it. */
+  cause: unknown;
+}
+
+export const isPending = ({ state }: PendingPlant) => state !== 'settled';
+
+/** Gives a plant its outcome, unless it has one. Without an error, it is stored. */
+function settle(plant: PendingPlant, error?: Error): void {
+  if (!isPending(plant)) return;
+  plant.state = 'settled';
+  plant.settled(error);
+}
+
+/** Settles a plant without an outcome: as unknown if it may be written, otherwise as unavailable. */
+export function giveUp(plant: PendingPlant, cause = plant.cause, why = ''): void {
+  const notStored = 'the plant was not stored';
+  const error =
+    plant.state === 'sent'
+      ? new OutcomeUnknownError('the outcome was not known in time', { cause })
+      : new StoreUnavailableError(why ? `${notStored}: ${why}` : notStored, { cause });
+  settle(plant, error);
+}
 
 export interface BatchOptions {
   readonly database: PlantDatabase;
@@ -40,66 +72,6 @@ export interface BatchOptions {
   readonly tracer?: BatchTracer | undefined;
   readonly clock: Clock;
 }
-
-/** Returns an upper bound for the size of a plant in an insert, in bytes. */
-export function sizeOf({ name, tag = '' }: Plant): number {
-  // Does not compile when `Plant` gets another field.
-  const texts: Readonly<Record<keyof Plant, string>> = { name, tag };
-  let bytes = FIXED_BYTES;
-  for (const text of Object.values(texts)) bytes += Buffer.byteLength(text);
-  return bytes;
-}
-
-/** A call of `add`. The size is in bytes, the deadline is a reading of `Clock`, and the caller is for the tracer. */
-interface Call {
-  readonly plant: NewPlant;
-  readonly size: number;
-  readonly deadline: number;
-  readonly caller: unknown;
-  /** Called once: with the error that `add` rejects with, or without one if the plant is stored. */
-  readonly settled: (error?: Error) => void;
-}
-
-/** A plant whose `add` has no outcome yet. The first outcome counts; later ones change nothing. */
-export class PendingPlant {
-  readonly call: Call;
-  /** `queued`: no insert can write it. `sent`: an insert may have written it, or still may. `settled`: it has its outcome. */
-  state: 'queued' | 'sent' | 'settled' = 'queued';
-  /** Why the latest attempt has not settled it. */
-  cause: unknown;
-
-  constructor(call: Call) {
-    this.call = call;
-  }
-
-  get isSettled(): boolean {
-    return this.state === 'settled';
-  }
-
-  become(state: 'queued' | 'sent'): void {
-    if (!this.isSettled) this.state = state;
-  }
-
-  /** @param error Without one, the plant is stored. */
-  settle(error?: Error): void {
-    if (this.isSettled) return;
-    this.state = 'settled';
-    this.call.settled(error);
-  }
-
-  /** Settles it without an outcome: as unknown if it may be written, otherwise as unavailable. */
-  giveUp(cause = this.cause, why = ''): void {
-    const notStored = 'the plant was not stored';
-    this.settle(
-      this.state === 'sent'
-        ? new OutcomeUnknownError('the outcome was not known in time', { cause })
-        : new StoreUnavailableError(why ? `${notStored}: ${why}` : notStored, { cause }),
-    );
-  }
-}
-
-const patience = (attempts: number) =>
-  Math.min(MAX_PATIENCE, 2 ** Math.max(0, attempts - SHORT_ATTEMPTS));
 
 /**
  * Plants that are inserted together until each has an outcome.
@@ -111,19 +83,20 @@ const patience = (attempts: number) =>
  */
 export class Batch {
   readonly startedAt: number;
-  /** Stops the timer of the attempt in progress. */
-  stopTimer: () => void = () => undefined;
+  /** Later batches wait for one in flight, but not for one that stands aside. `undefined` between two attempts. */
+  place: 'in flight' | 'aside' | undefined = 'in flight';
   readonly #options: BatchOptions;
   #plants: readonly PendingPlant[];
   /** `undefined` until an attempt needs one, and again when it is known what it has written. */
   #insert: PlantInsert | undefined;
-  /** How often the insert was sent. */
+  /** How often the insert was sent before the attempt in progress. */
   #attempts = 0;
   /** When the attempt in progress was sent; `undefined` while none is, or it waits for a connection. */
   #sentAt: number | undefined;
   /** Since when its reply is due. */
   #dueAt = Number.POSITIVE_INFINITY;
-  #lost: AbortController | undefined;
+  #isLost = false;
+  #stopTimer: () => void = () => undefined;
   /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
 
@@ -138,12 +111,12 @@ export class Batch {
   }
 
   get isOver(): boolean {
-    return this.#plants.every(({ isSettled }) => isSettled);
+    return !this.#plants.some(isPending);
   }
 
   /** The pause doubles with each reply that leaves plants without an outcome: the server may be limiting the rate. */
   get pauseMs(): number {
-    if (this.#lost?.signal.aborted) return 0;
+    if (this.#isLost) return 0;
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
   }
 
@@ -158,10 +131,10 @@ export class Batch {
     } catch (error) {
       result = { findings: 'unreachable', error };
     }
+    this.#stopTimer();
+    this.#dueAt = Number.POSITIVE_INFINITY;
     const sentAt = this.#sentAt;
     this.#sentAt = undefined;
-    this.#dueAt = Number.POSITIVE_INFINITY;
-    this.stopTimer();
     if (sentAt !== undefined) {
       const durationMs = clock.now() - sentAt;
       observer({ type: 'batch written', plants: this.size, durationMs, failure: result.error });
@@ -171,106 +144,94 @@ export class Batch {
   }
 
   /**
-   * Closes the connection of an attempt whose reply was due when a check began that has succeeded. While checks fail, the
-   * server is slow, and is waited for. If the insert cannot be sent again, its reply is waited for, too.
+   * Closes the connection of an attempt whose reply was due when a quick check began: the reply is lost. Without such a check,
+   * the server is slow, and is waited for. The reply to an insert that cannot be sent again is waited for, too.
    */
   loseReply(checkBeganAt: number): void {
-    const mayEnd = this.isOver || this.#insert?.isRepeatable;
-    if (mayEnd && checkBeganAt >= this.#dueAt) this.#lost?.abort(new NoResponseError());
+    if (checkBeganAt < this.#dueAt || !(this.isOver || this.#insert?.isRepeatable)) return;
+    this.#isLost = true;
+    this.#insert?.lose(new NoResponseError());
   }
 
   /** Gives up the plants that no insert can have written. */
-  giveUpQueued(why: string): void {
-    for (const it of this.#plants) if (it.state === 'queued') it.giveUp(it.cause, why);
-  }
-
-  /** Ends the insert. A further attempt gets a new one. */
-  endInsert(): void {
-    this.#insert?.end?.();
-    this.#insert = undefined;
-    this.#attempts = 0;
+  giveUpQueued(why: string, cause?: unknown): void {
+    for (const it of this.#plants) if (it.state === 'queued') giveUp(it, cause ?? it.cause, why);
   }
 
   #send(): InsertResult | Promise<InsertResult> {
     const { availability, clock, database, tracer } = this.#options;
     const { addError, isQuick } = availability;
-    if (addError) return { findings: 'unusable', error: addError };
-    const calls = this.#pending.map(({ call }) => call);
-    const leftMs = Math.max(...calls.map(({ deadline }) => deadline)) - clock.now();
-    if (leftMs <= 0) return { findings: 'not now' };
+    if (addError) this.giveUpQueued(addError.message, addError.cause);
+    const pending = this.#plants.filter(isPending);
+    const leftMs = Math.max(...pending.map(({ deadline }) => deadline)) - clock.now();
+    if (addError || leftMs <= 0) return { findings: 'not now', error: addError };
     this.#insert ??= database.newInsert();
     const insert = this.#insert;
-    const lost = new AbortController();
-    this.#lost = lost;
-    const workMs = WORK_MS * patience(this.#attempts + 1);
+    this.#isLost = false;
+    const patience = Math.min(MAX_PATIENCE, 2 ** Math.max(0, this.#attempts + 1 - SHORT_ATTEMPTS));
     const isBounded = insert.isRepeatable && isQuick;
     let sent: readonly NewPlant[] | undefined;
     const request = {
-      timeLimitMs: isBounded ? Math.min(leftMs, workMs) : leftMs,
-      take: () => (sent ??= this.#take()),
+      timeLimitMs: isBounded ? Math.min(leftMs, WORK_MS * patience) : leftMs,
+      take: () => (sent ??= this.#take(REPLY_MS * patience)),
     };
-    if (!tracer) return insert.send(request, lost.signal);
-    const callers = calls.map(({ caller }) => caller);
-    return tracer.run('insert plants', callers, () => insert.send(request, lost.signal));
+    if (!tracer) return insert.send(request);
+    const callers = pending.map(({ caller }) => caller);
+    return tracer.run('insert plants', callers, () => insert.send(request));
   }
 
   /** Returns the plants that an attempt sends now: none if no caller waits. */
-  #take(): readonly NewPlant[] {
+  #take(replyMs: number): readonly NewPlant[] {
     const { availability, clock } = this.#options;
     if (this.isOver) return [];
-    if (this.#attempts === 0) this.#plants = this.#pending;
-    this.#attempts += 1;
+    // An insert that is sent again carries the same plants, even those whose callers have gone.
+    if (this.#attempts === 0) this.#plants = this.#plants.filter(isPending);
     this.#sentAt = clock.now();
-    this.stopTimer = clock.after(REPLY_MS * patience(this.#attempts), () => {
+    this.#stopTimer = clock.after(replyMs, () => {
       this.#dueAt = clock.now();
-      // If it succeeds, the reply is lost.
       void availability.checkAgain();
     });
-    for (const it of this.#plants) it.become('sent');
-    return this.#plants.map(({ call }) => call.plant);
+    return this.#plants.map((it) => {
+      if (it.state === 'queued') it.state = 'sent';
+      return it.plant;
+    });
   }
 
   /** Settles plants by what an attempt has found. */
   #settle(result: InsertResult, isSent: boolean): void {
-    const found = this.#plants.map((_, at) => findingAt(result, at));
-    const isUnknown = isSent && found.some((it) => meaningOf(it).written === 'unknown');
     // Whatever this attempt has found, an earlier one may still arrive.
-    const isFirst = this.#attempts === (isSent ? 1 : 0);
+    const isFirst = this.#attempts === 0;
+    const writtenAt = (at: number) => meaningOf(findingAt(result, at)).written;
+    const isUnknown = isSent && this.#plants.some((_, at) => writtenAt(at) === 'unknown');
     const isSentAgain = (isUnknown || !isFirst) && this.#insert?.isRepeatable;
     this.#plants.forEach((plant, at) => {
-      const it = found[at] ?? 'unknown';
+      const found = findingAt(result, at);
+      const { written, needsAdministrator } = meaningOf(found);
       plant.cause = result.error ?? plant.cause;
-      const isUnwritten = isFirst && meaningOf(it).written !== 'unknown';
-      if (isUnwritten && !isSentAgain) plant.become('queued');
-      this.#learn(plant, it);
+      if (written === 'yes') settle(plant);
+      if (written === 'taken') {
+        settle(plant, new PlantIdTakenError('a plant with this id was stored before'));
+      }
+      if (isSentAgain || !isPending(plant)) return;
       // No further attempt could tell what this insert has written.
-      if (!isSentAgain && plant.state === 'sent') plant.giveUp();
+      const mayBeWritten = plant.state === 'sent' && (written === 'unknown' || !isFirst);
+      plant.state = mayBeWritten ? 'sent' : 'queued';
+      if (mayBeWritten) giveUp(plant);
+      else if (typeof found === 'object') this.#refuse(plant, found);
+      else if (needsAdministrator) {
+        const { cause } = this.#options.database.explain(plant.cause);
+        giveUp(plant, cause, cause.message);
+      }
     });
-    if (!isSentAgain) this.endInsert();
+    if (isSent) this.#attempts += 1;
+    if (isSentAgain && !this.isOver) return;
+    this.#insert?.end?.();
+    this.#insert = undefined;
+    this.#attempts = 0;
   }
 
-  #learn(plant: PendingPlant, found: PlantFinding): void {
-    const { written, needsAdministrator } = meaningOf(found);
-    if (written === 'yes') plant.settle();
-    if (written === 'taken') {
-      plant.settle(new PlantIdTakenError('a plant with this id was stored before'));
-    }
-    // An earlier attempt may have written it, before the database had the rule that refuses it.
-    if (plant.state !== 'queued') return;
-    const { database, observer } = this.#options;
-    if (typeof found === 'object') {
-      const { code, reason } = found;
-      observer({ type: 'plant refused', id: plant.call.plant.id, code, reason });
-      plant.settle(new Error(`the database refuses a plant that the service accepts (${code})`));
-    } else if (needsAdministrator) {
-      const error = plant.cause;
-      const isExplained = error instanceof StoreUnavailableError;
-      const { message, cause } = isExplained ? error : database.explain(error).cause;
-      plant.giveUp(cause, message);
-    }
-  }
-
-  get #pending(): readonly PendingPlant[] {
-    return this.#plants.filter(({ isSettled }) => !isSettled);
+  #refuse(plant: PendingPlant, { code, reason }: PlantRefused): void {
+    this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
+    settle(plant, new Error(`the database refuses a plant that the service accepts (${code})`));
   }
 }

@@ -5,7 +5,6 @@ export {
   type GroupCommitPlantRepositoryOptions,
 } from './group-commit-plant-repository.js';
 export {
-  type BatchLimits,
   type Explanation,
   findingAt,
   type InsertRequest,

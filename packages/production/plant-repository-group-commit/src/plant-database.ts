@@ -43,13 +43,17 @@ export interface PlantInsert {
    * earlier attempt; `taken`, that another plant has the id. Both must be durable. A finding that means "not written" is true
    * only if the server has rolled the plant back, and will not write it because of this attempt.
    *
-   * Rejects when the attempt ends without a reply, because its connection has failed or `lost` has aborted. If `take` was
-   * called, it is unknown whether each plant is written: the insert may arrive later.
-   *
-   * @param lost Aborts when the reply is considered lost: the insert is sent again. Close the connection then, so that a
-   *   further one takes its place; do not abandon an insert for any other reason.
+   * Rejects when the attempt ends without a reply, because its connection has failed or {@link lose} was called. If `take`
+   * was called, it is unknown whether each plant is written: the insert may arrive later. Do not abandon an insert for any
+   * other reason.
    */
-  send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult>;
+  send(request: InsertRequest): Promise<InsertResult>;
+
+  /**
+   * Called when the reply to the attempt in progress is considered lost. Close its connection, so that a further one takes its
+   * place, and reject its `send` with this error. If none is in progress, do nothing.
+   */
+  lose(error: Error): void;
 
   /** Called when it will not be sent again. */
   end?(): void;
@@ -62,15 +66,6 @@ export interface Explanation {
   readonly cause: Error;
 }
 
-/** How many inserts a database takes at a time, each of which uses one connection. */
-export interface BatchLimits {
-  /**
-   * The maximum number of inserts that are sent for the first time, and also the maximum number of those that later inserts
-   * do not wait for: they are sent again, a later one has had its reply first, or their callers have gone.
-   */
-  readonly maxInFlight: number;
-}
-
 /**
  * Interface to a server that stores plants: its connections, its commands and the meaning of its errors. Each method
  * makes a single attempt. `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no false
@@ -80,7 +75,12 @@ export interface PlantDatabase {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
   readonly place: string;
 
-  readonly limits: BatchLimits;
+  /**
+   * How many inserts it takes at a time, each of which uses one connection: the maximum number of those that are sent for the
+   * first time, and also of those that later inserts do not wait for. These are sent again, a later one has had its reply first,
+   * or their callers have gone.
+   */
+  readonly limits: { readonly maxInFlight: number };
 
   /** The maximum number of plants in one insert. */
   readonly maxTogether: number;

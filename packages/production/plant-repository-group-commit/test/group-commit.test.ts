@@ -5,9 +5,9 @@ import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@
 import type { BatchTracer, StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { Availability } from '../src/availability.js';
-import { sizeOf } from '../src/batch.js';
+import type { BatchOptions } from '../src/batch.js';
 import { NoResponseError } from '../src/clock.js';
-import type { GroupCommitOptions } from '../src/group-commit.js';
+import { sizeOf } from '../src/group-commit.js';
 import {
   AVAILABLE,
   databaseWith,
@@ -29,7 +29,7 @@ const REFUSAL = {
 } as const;
 
 /** @param given Methods of the database and of its inserts, among others. */
-function open(given: Partial<GroupCommitOptions> & Methods = {}) {
+function open(given: Partial<BatchOptions> & Methods = {}) {
   const fake = new FakePlantDatabase();
   const clock = new VirtualTime();
   const events: StoreEvent[] = [];
@@ -298,7 +298,7 @@ describe('A plant that is added', () => {
 
 describe('A batch', () => {
   /** Opens with checks whose success the test decides, with the time when each began. */
-  function openChecked(given: Partial<GroupCommitOptions> & Methods = {}) {
+  function openChecked(given: Partial<BatchOptions> & Methods = {}) {
     let succeed: (beganAt: number) => void = () => undefined;
     const availability = {
       ...AVAILABLE,

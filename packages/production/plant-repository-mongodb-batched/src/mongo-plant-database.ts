@@ -12,7 +12,7 @@ import { MongoConnection, MongoStoreError } from '@plant-store/plant-repository-
 import type { ServerType } from 'mongodb';
 import { CollectionCheck, type CollectionOptions } from './collection-check.js';
 import { readPage } from './mongo-page.js';
-import { NumberedInsert } from './numbered-insert.js';
+import { MongoPlantInsert } from './mongo-plant-insert.js';
 
 /** Through a router, an insert for a lost shard takes a second: ten a second leave most of these to the others. */
 const MAX_IN_FLIGHT = 30;
@@ -66,7 +66,7 @@ export class MongoPlantDatabase implements PlantDatabase {
   }
 
   newInsert(): PlantInsert {
-    return new NumberedInsert({
+    return new MongoPlantInsert({
       db: this.#connection.db,
       name: this.#options.collection,
       knowsNumbers: () => this.#serverType !== 'Standalone',

@@ -10,7 +10,7 @@ import { type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mon
 import { expect } from 'chai';
 import { Decimal128, type Document, Double, Long, MinKey, MongoClient, ObjectId } from 'mongodb';
 import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
-import { NumberedInsert } from '../src/numbered-insert.js';
+import { MongoPlantInsert } from '../src/mongo-plant-insert.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   DATABASE,
@@ -28,7 +28,6 @@ import type { StoreEvents } from './support/store-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
-const NEVER = new AbortController().signal;
 
 describeOnMongod('a plant', () => {
   let set: ReplicaSet;
@@ -196,7 +195,7 @@ describeOnMongod('an insert', () => {
     };
   }
 
-  const send = (it: InsertRequest) => database.newInsert().send(it, NEVER);
+  const send = (it: InsertRequest) => database.newInsert().send(it);
 
   it('ends without a reply when its connection is lost', async () => {
     await send(batch(1n));
@@ -260,18 +259,18 @@ describeOnMongod('an insert', () => {
 
   it('outlives a login of the service if it was not sent, and otherwise is not repeatable', async () => {
     const client = new MongoClient((await sharedReplicaSet()).uri);
-    const insert = new NumberedInsert({
+    const insert = new MongoPlantInsert({
       db: client.db(DATABASE),
       name: collection,
       knowsNumbers: () => true,
       nextNumber: () => 1,
       explain: (error) => ({ finding: 'unreachable', cause: error as Error }),
     });
-    await rejects(insert.send({ ...batch(1n), take: () => [] }, NEVER), /no longer waits/);
+    await rejects(insert.send({ ...batch(1n), take: () => [] }), /no longer waits/);
     // As a check does when the service must log in again.
     const logInAgain = () => client.close().then(() => client.connect());
     await logInAgain();
-    expect((await insert.send(batch(1n), NEVER)).findings).to.deep.equal(['stored']);
+    expect((await insert.send(batch(1n))).findings).to.deep.equal(['stored']);
     expect(insert.isRepeatable).to.equal(true);
     await logInAgain();
     expect(insert.isRepeatable).to.equal(false);
@@ -281,10 +280,10 @@ describeOnMongod('an insert', () => {
   it('is carried out exactly once, however often it is sent', async () => {
     const insert = database.newInsert();
     for (const _ of [1, 2, 3]) {
-      expect((await insert.send(batch(1n), NEVER)).findings).to.deep.equal(['stored']);
+      expect((await insert.send(batch(1n))).findings).to.deep.equal(['stored']);
     }
     expect((await send(batch(1n))).findings).to.deep.equal(['taken']);
-    const overlapping = [insert, insert].map((it) => it.send(batch(1n), NEVER));
+    const overlapping = [insert, insert].map((it) => it.send(batch(1n)));
     for (const { findings } of await Promise.all(overlapping)) {
       expect(findings).to.deep.equal(['stored']);
     }

@@ -68,7 +68,15 @@ export class Inserts {
   /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
   newInsert(): PlantInsert {
     const marks: string[] = [];
-    return { isRepeatable: true, send: (request, lost) => this.#send(request, marks, lost) };
+    let lost = new AbortController();
+    return {
+      isRepeatable: true,
+      send: (request) => this.#send(request, marks, lost.signal),
+      lose(error) {
+        lost.abort(error);
+        lost = new AbortController();
+      },
+    };
   }
 
   async #send(request: InsertRequest, marks: string[], lost: AbortSignal): Promise<InsertResult> {

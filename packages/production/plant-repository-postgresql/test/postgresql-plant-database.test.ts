@@ -34,8 +34,11 @@ describeOnPostgresql('a statement of the store', () => {
 
   startServer((started) => (server = started));
 
-  const insert = (plants: InsertRequest, lost: AbortSignal) =>
-    database.newInsert().send(plants, lost);
+  const insert = (plants: InsertRequest, lost: AbortSignal) => {
+    const it = database.newInsert();
+    if (lost !== signal) lost.addEventListener('abort', () => it.lose(lost.reason));
+    return it.send(plants);
+  };
 
   beforeEach(async () => {
     network = await FaultyNetwork.before(server.port, 'plants');
@@ -112,7 +115,7 @@ describeOnPostgresql('a statement of the store', () => {
       const together = database.newInsert();
       const plants = batch({}, {}, {});
       for (const _ of ['first', 'repeated']) {
-        const { findings, error } = await together.send(plants, signal);
+        const { findings, error } = await together.send(plants);
         expect(findings).to.deep.equal(['unknown', 'unknown', 'unknown']);
         expect(`${error}`).to.include('a trigger may have changed');
       }
@@ -163,7 +166,7 @@ describeOnPostgresql('a statement of the store', () => {
     const repeated = database.newInsert();
     const plants = batch({}, {}, {});
     for (const _ of [1, 2, 3]) {
-      const { findings } = await repeated.send(plants, signal);
+      const { findings } = await repeated.send(plants);
       expect(findings).to.deep.equal(['stored', 'taken', 'stored']);
     }
     expect((await insert(plants, signal)).findings).to.deep.equal(['taken', 'taken', 'taken']);

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { newPlant } from '@plant-store/domain';
+import type { BatchOptions } from '../../src/batch.js';
 import { NoResponseError } from '../../src/clock.js';
 import type { Finding } from '../../src/finding.js';
-import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
+import { GroupCommit } from '../../src/group-commit.js';
 import type {
   Explanation,
   InsertRequest,
@@ -16,7 +17,7 @@ import { VirtualTime } from './virtual-time.js';
 export const LIMITS = { maxInFlight: 30 };
 
 /** Plants are sent immediately. */
-export const AVAILABLE: GroupCommitOptions['availability'] = {
+export const AVAILABLE: BatchOptions['availability'] = {
   addError: undefined,
   readyError: undefined,
   wasReached: true,
@@ -30,14 +31,16 @@ export const AVAILABLE: GroupCommitOptions['availability'] = {
 export type Methods = Partial<PlantDatabase & PlantInsert>;
 
 /** Returns a database with these methods. All others succeed immediately, and the database is empty. */
-export function databaseWith({ isRepeatable = true, send, end, ...methods }: Methods = {}) {
+export function databaseWith({ isRepeatable = true, send, lose, end, ...methods }: Methods = {}) {
   const insert: PlantInsert = {
     isRepeatable,
     async send(batch) {
       batch.take();
       return { findings: 'stored' };
     },
+    lose: () => undefined,
     ...(send && { send }),
+    ...(lose && { lose }),
     ...(end && { end }),
   };
   const database: PlantDatabase = {
@@ -63,7 +66,7 @@ export const found = (finding: Finding, message: string) =>
   Object.assign(new Error(message), { finding });
 
 /** Returns a group commit with these options. Its database is available, and its time passes only in a test that gives one. */
-export function groupCommitWith(options: Partial<GroupCommitOptions> = {}): GroupCommit {
+export function groupCommitWith(options: Partial<BatchOptions> = {}): GroupCommit {
   return new GroupCommit({
     database: databaseWith(),
     availability: AVAILABLE,
@@ -79,10 +82,9 @@ export const plant = (id: bigint, name = `plant ${id}`) => newPlant({ id, name }
 export type FakeInsert = ReturnType<typeof fakeInsert>;
 
 /** An insert whose end the test decides. */
-function fakeInsert(batch: InsertRequest, lost: AbortSignal) {
+function fakeInsert(batch: InsertRequest) {
   const plants = batch.take();
   const { promise: result, resolve, reject } = unsettled<InsertResult>();
-  lost.addEventListener('abort', () => reject(lost.reason));
   return {
     plants,
     ids: plants.map(({ id }): bigint => id),
@@ -113,12 +115,15 @@ export class FakePlantDatabase {
   readonly #events = new EventEmitter();
 
   readonly methods: Methods = {
-    send: (batch, lost) => {
-      const insert = fakeInsert(batch, lost);
+    send: (batch) => {
+      const insert = fakeInsert(batch);
       const number = this.inserts.push(insert) - 1;
       this.#events.emit('insert');
       this.onInsert(insert, number);
       return insert.result;
+    },
+    lose: (error) => {
+      for (const it of this.inserts) it.fail(error);
     },
   };
 

@@ -21,6 +21,8 @@ export interface Call {
   readonly isRepeatable: boolean;
   /** Whether each plant has a transaction of its own. */
   readonly isInParts: boolean;
+  /** Whether it may take until a deadline of its plants. */
+  readonly hasAllTime: boolean;
   readonly server: ExploredServer;
   readonly request: InsertRequest;
   readonly now: () => number;

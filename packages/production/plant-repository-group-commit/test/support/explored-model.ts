@@ -269,9 +269,16 @@ export class ExploredModel implements Model {
         const end = () => {
           this.#insertsNotEnded -= 1;
         };
-        const send = (request: InsertRequest, lost: AbortSignal) =>
-          this.#send(instance, insert, request, lost);
-        return { isRepeatable, send, end };
+        let attempt: ExploredAttempt | undefined;
+        return {
+          isRepeatable,
+          send: (request: InsertRequest) => {
+            attempt = this.#send(instance, insert, request);
+            return attempt.reply.promise;
+          },
+          lose: (error: Error) => attempt && this.#lose(attempt, error),
+          end,
+        };
       },
     });
     const after = (ms: number, act: () => void) =>
@@ -296,7 +303,7 @@ export class ExploredModel implements Model {
     });
   }
 
-  #send(instance: number, insert: string, request: InsertRequest, lost: AbortSignal) {
+  #send(instance: number, insert: string, request: InsertRequest): ExploredAttempt {
     const { isRepeatable = true, isInParts = false, maxInFlight = 2 } = this.#plan;
     const name = `attempt ${this.#attempts.length}`;
     const now = () => this.#time.now();
@@ -311,7 +318,9 @@ export class ExploredModel implements Model {
       if (names) this.#sent.set(insert, names);
       return plants;
     };
-    const facts = { name, instance, insert, isRepeatable, isInParts };
+    const limits = this.#adds.map(({ deadline }) => deadline - now());
+    const hasAllTime = limits.includes(request.timeLimitMs);
+    const facts = { name, instance, insert, isRepeatable, isInParts, hasAllTime };
     const attempt = new ExploredAttempt({
       ...facts,
       server: this.#server,
@@ -321,19 +330,22 @@ export class ExploredModel implements Model {
     const open = this.#attempts.filter((it) => it.isOpen && it.call.instance === instance);
     if (open.length >= 2 * maxInFlight) this.violation ??= `${name} exceeds the limit`;
     if (open.some((it) => it.call.insert === insert)) this.violation ??= `${name} overlaps`;
-    const limits = this.#adds.map(({ deadline }) => deadline - now());
     if (!(request.timeLimitMs > 0 && request.timeLimitMs <= Math.max(...limits))) {
       this.violation ??= `${name} has the time limit ${request.timeLimitMs}`;
     }
     setTimer(CONNECTED_MS);
-    lost.addEventListener('abort', () => {
-      // While checks fail, the server is not asked to end it earlier than at the deadline.
-      const isWaitedFor = this.#blockedAt >= attempt.sentAt || limits.includes(request.timeLimitMs);
-      if (!attempt.isSilent && !isWaitedFor) this.violation ??= `${name} had no time to reply`;
-      attempt.fail(lost.reason);
-    });
     this.#attempts.push(attempt);
-    return attempt.reply.promise;
+    return attempt;
+  }
+
+  #lose(attempt: ExploredAttempt, error: Error): void {
+    const { call, isOpen, isSilent, sentAt } = attempt;
+    // While checks fail, the server is not asked to end it earlier than at the deadline.
+    const isWaitedFor = this.#blockedAt >= sentAt || call.hasAllTime;
+    const isMissed = this.#pending.some(({ instance }) => instance === call.instance);
+    if (isMissed && isOpen && !isSilent && !isWaitedFor)
+      this.violation ??= `${call.name} had no time to reply`;
+    attempt.fail(error);
   }
 
   #add(planned: PlannedAdd): void {

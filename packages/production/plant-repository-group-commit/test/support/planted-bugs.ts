@@ -4,32 +4,34 @@ import type { Tested } from './explored-model.js';
 
 /** Replaces a text of a file, which must occur there. */
 interface Bug {
-  readonly file: 'availability' | 'batch' | 'group-commit' | 'insert-queue';
+  readonly file: 'availability' | 'batch' | 'group-commit';
   readonly text: string;
   readonly by: string;
 }
 
 const batch = (text: string, by: string): Bug => ({ file: 'batch', text, by });
-const queue = (text: string, by: string): Bug => ({ file: 'insert-queue', text, by });
 const commit = (text: string, by: string): Bug => ({ file: 'group-commit', text, by });
 
 /** Bugs, by the model that notices them. One that only costs inserts would change no outcome. */
 export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   'one plant': {
-    'a plant that is sent counts as unwritten': batch("it.become('sent')", "it.become('queued')"),
-    'a reply to the second attempt clears the first': batch('(isSent ? 1 : 0)', 'this.#attempts'),
+    'a plant that is sent counts as unwritten': batch("it.state = 'sent'", "it.state = 'queued'"),
+    'a reply to the second attempt clears the first': batch(
+      'const isFirst = this.#attempts === 0',
+      'const isFirst = true',
+    ),
     'a plant that is not written counts as possibly written': batch(
-      "plant.become('queued')",
-      "plant.become('sent')",
+      "(written === 'unknown' || !isFirst)",
+      'true',
     ),
     'an unknown result counts as known': batch('(isUnknown || !isFirst)', 'false'),
     'a refusal counts although an earlier attempt may have written the plant': batch(
-      "if (plant.state !== 'queued')",
-      "if (plant.state === 'settled')",
+      'if (isSentAgain ||',
+      "if ((isSentAgain && typeof found !== 'object') ||",
     ),
     'an unusable database counts as a refused plant': batch(
-      'plant.giveUp(cause, message)',
-      'plant.settle(new Error(message))',
+      'giveUp(plant, cause, cause.message)',
+      'settle(plant, new Error(cause.message))',
     ),
     'a plant that was not stored is': batch("if (written === 'yes')", "if (written !== 'unknown')"),
     'a stored plant is sent for ever': batch("if (written === 'yes')", "if (written === 'no')"),
@@ -39,18 +41,18 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
       'this.#insert = database',
     ),
     'an attempt without a reply ends its batch': commit('if (batch.isOver)', 'if (true)'),
-    'an insert is not ended': commit('batch.endInsert();', ''),
+    'an insert is not ended': batch('this.#insert?.end?.();', ''),
     'the pause lasts a second': batch('PAUSE_MS * 2 **', '20 * PAUSE_MS * 2 **'),
   },
   'one plant, and much time': {
-    'a lost reply is waited for': batch('this.#lost?.abort', 'void '),
+    'a lost reply is waited for': batch('this.#insert?.lose(', 'void ('),
     'a check counts that began before the insert was sent': commit(
       'loseReply(beganAt)',
       'loseReply(0)',
     ),
     'a reply is lost before it is due': batch(
-      'checkBeganAt >= this.#dueAt',
-      'checkBeganAt >= (this.#sentAt ?? 0)',
+      'checkBeganAt < this.#dueAt',
+      'checkBeganAt < (this.#sentAt ?? 0)',
     ),
     'the server is not asked to end a long insert': batch(
       'WORK_MS * patience',
@@ -60,18 +62,14 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   'two plants with one id in a batch': {
     'taken counts as stored': batch(
       "if (written === 'taken') {",
-      "if (written === 'taken') plant.settle(); else if (false) {",
+      "if (written === 'taken') settle(plant); else if (false) {",
     ),
   },
   'different ids in a batch': {
-    'a plant may have two outcomes': batch('if (this.isSettled)\n            return;', ''),
+    'a plant may have two outcomes': batch('if (!isPending(plant))\n        return;', ''),
     'plants get the outcomes of others': batch(
-      'findingAt(result, at)',
-      'findingAt(result, this.#plants.length - 1 - at)',
-    ),
-    'the outcome of one plant counts for all': batch(
-      'findingAt(result, at)',
-      'findingAt(result, 0)',
+      'const found = findingAt(result, at)',
+      'const found = findingAt(result, this.#plants.length - 1 - at)',
     ),
     'an insert that is sent again lacks expired plants': batch(
       'if (this.#attempts === 0)',
@@ -85,22 +83,22 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
     'an insert is sent twice': batch('&& this.#insert?.isRepeatable', ''),
   },
   'room for one insert, and one again': {
-    'there is no limit to the inserts that are sent again': queue(
-      '!batch.isOver && !this.#hasPlaceAside',
-      'false',
+    'there is no limit to the inserts that are sent again': commit(
+      "if (!this.#hasPlace('aside'))",
+      'if (false)',
     ),
-    'a batch that ends keeps its place': queue(
-      'this.#aside = this.#aside.filter',
-      'void this.#aside.filter',
-    ),
-    'a batch whose callers have gone keeps its place': commit('this.#queue.start();', ''),
+    'a batch that ends keeps its place': commit('batch.place = undefined', ''),
+    'a batch whose callers have gone keeps its place': commit('(isOver ||', '(false ||'),
   },
   'an instance that is closed': {
     'what cannot be written is waited for after close': batch(
-      "if (it.state === 'queued')",
-      "if (it.state === 'settled')",
+      "if (it.state === 'queued')\n                giveUp",
+      "if (it.state === 'settled')\n                giveUp",
     ),
-    'what may be written is given up after close': batch("if (it.state === 'queued')", 'if (true)'),
+    'what may be written is given up after close': batch(
+      "if (it.state === 'queued')\n                giveUp",
+      'if (true)\n                giveUp',
+    ),
   },
   'no time, a fraction of a millisecond, and no time limit': {
     'an insert is sent without time': commit('if (timeLimitMs <= 0)', 'if (timeLimitMs < 0)'),

@@ -33,10 +33,12 @@ interface NumberedCollection {
  * most once, however often it arrives, even if another member has become primary. Source: MongoDB's specification of
  * retryable writes.
  */
-export class NumberedInsert implements PlantInsert {
+export class MongoPlantInsert implements PlantInsert {
   readonly #collection: NumberedCollection;
   #session: ClientSession | undefined;
   #number = Long.ZERO;
+  /** Aborts when a reply is lost: the driver closes the connection. */
+  #lost = new AbortController();
   #isSent = false;
   /** Whether the server has ended an attempt: another transaction may hold one of several documents. */
   #mayBeHeld = false;
@@ -51,13 +53,13 @@ export class NumberedInsert implements PlantInsert {
     return !this.#isSent && this.#collection.knowsNumbers();
   }
 
-  async send(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
+  async send(request: InsertRequest): Promise<InsertResult> {
     const needsSession = !this.#isSent && (this.#session?.hasEnded ?? true);
     if (needsSession && this.#collection.knowsNumbers()) this.#startSession();
     try {
-      const held = this.#mayBeHeld ? await this.#insertApart(request, lost) : [];
-      if (held.length === 0) return await this.#insert(request, lost);
-      return await this.#insertOthers(request, lost, held);
+      const held = this.#mayBeHeld ? await this.#insertApart(request) : [];
+      if (held.length === 0) return await this.#insert(request);
+      return await this.#insertOthers(request, held);
     } catch (error) {
       if (!MongoStoreError.isReply(error)) throw this.#collection.explain(error).cause;
       this.#mayBeHeld = error.code === MAX_TIME_MS_EXPIRED && request.take().length > 1;
@@ -66,19 +68,31 @@ export class NumberedInsert implements PlantInsert {
     }
   }
 
-  async #insert(request: InsertRequest, lost: AbortSignal): Promise<InsertResult> {
+  lose(error: Error): void {
+    this.#lost.abort(error);
+    this.#lost = new AbortController();
+  }
+
+  end(): void {
+    void this.#session?.endSession();
+  }
+
+  async #insert(request: InsertRequest): Promise<InsertResult> {
     // The driver calls this when it serializes the command for a ready connection. Until then no document has left
     // the process, even if an agent wraps commands.
     const documents = { toBSON: () => this.#take(request) };
-    const reply = await this.#command({ documents, maxTimeMS: request.timeLimitMs }, lost);
+    const reply = await this.#command({ documents, maxTimeMS: request.timeLimitMs });
     return insertResult(reply, request.take().length);
   }
 
   /**
    * Inserts the documents one by one, and resolves with the indices of those that another transaction holds: together, they
-   * would hold up all others. What it inserts is not durable yet. `stmtIds` is undocumented: a router splits inserts with it.
+   * would hold up all others. What it inserts is not durable yet.
+   *
+   * MongoDB does not document `stmtIds`, with which its router splits inserts. It says which documents of the numbered insert
+   * these are: without it, the server would mistake each for the first one, and would not insert it.
    */
-  async #insertApart(request: InsertRequest, lost: AbortSignal): Promise<number[]> {
+  async #insertApart(request: InsertRequest): Promise<number[]> {
     const held: number[] = [];
     const end = performance.now() + request.timeLimitMs / 2;
     for (const [at, document] of this.#take(request).entries()) {
@@ -88,24 +102,20 @@ export class NumberedInsert implements PlantInsert {
         held.push(at);
       };
       if (performance.now() > end) held.push(at);
-      else await this.#command({ ...one, maxTimeMS: APART_MS }, lost).catch(isHeld);
+      else await this.#command({ ...one, maxTimeMS: APART_MS }).catch(isHeld);
     }
     return held;
   }
 
   /** Inserts the documents that are not held. */
-  async #insertOthers(
-    request: InsertRequest,
-    lost: AbortSignal,
-    held: readonly number[],
-  ): Promise<InsertResult> {
+  async #insertOthers(request: InsertRequest, held: readonly number[]): Promise<InsertResult> {
     const documents = this.#take(request);
     const stmtIds = [...documents.keys()].filter((it) => !held.includes(it));
     const others = stmtIds.map((it) => documents[it]);
     const findings = Array<PlantFinding>(documents.length).fill('unknown');
     if (others.length === 0) return { findings };
     const maxTimeMS = request.timeLimitMs / 2;
-    const reply = await this.#command({ documents: others, stmtIds, maxTimeMS }, lost);
+    const reply = await this.#command({ documents: others, stmtIds, maxTimeMS });
     const result = insertResult(reply, others.length);
     stmtIds.forEach((at, it) => {
       findings[at] = findingAt(result, it);
@@ -113,7 +123,7 @@ export class NumberedInsert implements PlantInsert {
     return { ...result, findings };
   }
 
-  async #command(insert: Document, signal: AbortSignal): Promise<Document> {
+  async #command(insert: Document): Promise<Document> {
     const { db, name } = this.#collection;
     const maxTimeMS = Math.min(Math.max(1, Math.ceil(insert.maxTimeMS)), MAX_TIME_MS);
     const command = {
@@ -124,7 +134,7 @@ export class NumberedInsert implements PlantInsert {
       maxTimeMS,
       ...(this.#session && { txnNumber: this.#number }),
     };
-    const options = { signal, ...(this.#session && { session: this.#session }) };
+    const options = { signal: this.#lost.signal, ...(this.#session && { session: this.#session }) };
     return db.command(command, options).catch((error: unknown) => {
       // This error of the driver contains the whole reply.
       if (error instanceof MongoWriteConcernError) return error.result;
@@ -146,10 +156,6 @@ export class NumberedInsert implements PlantInsert {
     const { db, nextNumber } = this.#collection;
     this.#number = Long.fromNumber(nextNumber());
     this.#session = db.client.startSession();
-  }
-
-  end(): void {
-    void this.#session?.endSession();
   }
 }
 

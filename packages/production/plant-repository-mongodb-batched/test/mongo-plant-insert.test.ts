@@ -3,7 +3,7 @@ import type { PlantFinding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
-import { insertResult } from '../src/numbered-insert.js';
+import { insertResult } from '../src/mongo-plant-insert.js';
 
 const DUPLICATE = 11000;
 const INVALID = 121;
