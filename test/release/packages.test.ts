@@ -1,9 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { CREATE_TABLE } from '@plant-store/plant-repository-postgresql';
 import { newDatabase } from '@plant-store/test-servers/mongod';
 import { OidcIssuer, signingKey } from '@plant-store/test-servers/oidc-issuer';
-import { needsPostgresql, PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { publint } from 'publint';
 import { snippet, withReal } from '../documents/support/snippet.js';
@@ -40,7 +38,7 @@ const EXAMPLE =
   /^\/\*\*\n(?: \*.*\n)*? \* @example\n \* ```ts\n([\s\S]+?)^ \* ```\n(?: \*.*\n)*? \*\/\nexport (?:async )?(?:class|const|function) (\w+)/gm;
 
 /** The packages whose example needs a server, or an issuer. */
-const NEEDS_SERVER = /mongodb|postgresql|jwt/;
+const NEEDS_SERVER = /mongodb|jwt/;
 
 /** The folders of the programs, by the format of their modules. */
 type Format = 'module' | 'commonjs';
@@ -250,15 +248,6 @@ describe('The packages, installed from their tarballs', function () {
     it('plant-repository-mongodb-batched', async function () {
       const shown = 'mongodb://127.0.0.1:27017/plant-store?replicaSet=rs0';
       await expectExample('plant-repository-mongodb-batched', { [shown]: await newDatabase(this) });
-    });
-
-    it('plant-repository-postgresql', async function () {
-      needsPostgresql.call(this);
-      const server = await PostgresqlServer.start();
-      await server.createTable('plant_store', CREATE_TABLE);
-      const shown = 'postgresql://plant_store:choose-a-password@127.0.0.1:5432/plants';
-      const real = { [shown]: server.uri('plant_store') };
-      await expectExample('plant-repository-postgresql', real).finally(() => server.stop());
     });
   });
 

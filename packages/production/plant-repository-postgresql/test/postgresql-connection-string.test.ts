@@ -100,12 +100,6 @@ describe('A connection string of PostgreSQL', () => {
       .with.property('code', 'INVALID_POSTGRESQL_URI');
   });
 
-  it('is valid as the README shows it', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const [, uri = ''] = /const uri = '(.*)'/.exec(readme) ?? [];
-    expect(postgresqlUriProblem(uri)).to.equal(undefined);
-  });
-
   it('is refused with the reason if a file cannot be read', () => {
     expect(postgresqlUriProblem(`${URI}?sslrootcert=/none`)).to.equal(
       "ENOENT: no such file or directory, open '/none'",
