@@ -58,12 +58,6 @@ describe('The suite of an adapter', () => {
     });
   });
 
-  it('refuses a capability that the port does not list', () => {
-    const without = ['the tests have no time for it'] as unknown as ['power'];
-    const message = /without: "the tests have no time for it" is not one of: power, server/;
-    expect(() => failuresOf({}, { without })).to.throw(message);
-  });
-
   it('ends every fault and closes the adapter, even after a failed case', async () => {
     const calls: string[] = [];
     const call = (name: string, failure?: string) => async () => {

@@ -46,10 +46,6 @@ export const faultyAdapters: FaultyAdapters<CorrectReader> = {
         return pageOf(left, { limit });
       },
     }),
-    'makes an absent tag an empty one': () => ({
-      failure: 'plant 9223372036854775807 read after plant 9223372036854775806: expected no tag',
-      see: (plants) => plants.map((plant) => newPlant({ tag: '', ...plant })),
-    }),
     'leaves out every thousandth plant': () => ({
       failure: 'plant 10000000000',
       see: (plants) => plants.filter((_, index) => index % 1_000 !== 999),
@@ -57,10 +53,6 @@ export const faultyAdapters: FaultyAdapters<CorrectReader> = {
     'exceeds the limit': () => ({
       failure: 'a page of at most 1 plants has 2',
       select: (plants, { after, limit }) => pageOf(plants, { after, limit: limit + 1 }),
-    }),
-    'writes a plant when it is asked whether it is ready': ({ add }) => ({
-      failure: 'plant 7 read after the last: expected no plant, got id 7, name "a check"',
-      ready: () => add(newPlant({ id: 7n, name: 'a check' }), 1_000),
     }),
     'compares ids as doubles': comparingDoubles,
   },

@@ -12,7 +12,6 @@ import { SimulatedDatabase, WriteError } from './simulated-database.js';
 export type CorrectStore = ReturnType<typeof correctStore>;
 
 /** What a store is given that no error may contain. */
-export const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 export const PASSWORD = 'a-pass/word';
 
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
@@ -116,8 +115,7 @@ export function openStore(difference: Difference<CorrectStore>): OpenStore & Exp
   const repository = open();
   const { failure, lateFailure } = repository;
   const reopen = async () => open();
-  const secrets = [CONNECTION_STRING, PASSWORD];
-  return { ...database, repository, reopen, secrets, failure, lateFailure };
+  return { ...database, repository, reopen, secrets: [PASSWORD], failure, lateFailure };
 }
 
 /** Stores that keep every promise in a different way. */

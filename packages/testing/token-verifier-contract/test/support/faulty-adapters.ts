@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import {
@@ -12,12 +11,10 @@ import {
 /** What a verifier may mistake for the gardener's token, by its name in the failure. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'the empty string': '',
-  'a name of JavaScript itself': '__proto__',
   '100,000 characters': 'a'.repeat(100_000),
 };
 const ALTERED: Readonly<Record<string, string>> = {
   'a token without its first character': GARDENER.slice(1),
-  'a token with one more character': `${GARDENER}A`,
   'a token before a line feed': `${GARDENER}\n`,
   'a token with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
 };
@@ -39,8 +36,6 @@ const accepting = (
       }),
     ]),
   );
-
-const digestOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
 const inEveryFault: Readonly<Record<string, Defect<CorrectVerifier>>> = {
   'reports an outage as an invalid token': () => ({
@@ -93,10 +88,6 @@ export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
       take: (token) => (token === EXPIRED ? GARDENER : token),
     }),
-    'reports an invalid token as an outage': () => ({
-      failure: 'an expired token: expected InvalidTokenError, got TokenVerifierUnavailableError',
-      failed: () => new TokenVerifierUnavailableError('unknown'),
-    }),
   },
   'reveals no token or other secret in its errors': {
     'hides the token in the cause of its error': () => ({
@@ -120,10 +111,6 @@ export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
     }),
   },
   'reports itself as unavailable after close, rather than tokens as invalid': {
-    'still works after close': () => ({
-      failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
-      async close() {},
-    }),
     'is ready after close': () => ({
       failure: 'ready after close: expected it to be rejected; it resolved',
       async ready() {},
@@ -131,10 +118,6 @@ export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
     'accepts after close what it has accepted before': ({ past }) => ({
       failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
       respond: (token) => past.accepted.get(token),
-    }),
-    'refuses every token after close': () => ({
-      failure: 'a token after close: expected TokenVerifierUnavailableError, got InvalidTokenError',
-      failed: () => new InvalidTokenError('unknown'),
     }),
   },
   'never accepts or refuses a token wrongly when its dependency cannot be reached': {
@@ -148,10 +131,6 @@ export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
     'is ready, but accepts nothing, during an outage': () => ({
       failure: 'the permissions [create plants], got TokenVerifierUnavailableError: no response',
       async ready() {},
-    }),
-    'refuses during an outage what it has accepted before': ({ issuer, past }) => ({
-      failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidToken',
-      respond: (token) => issuer.fault && past.accepted.has(token) && new InvalidTokenError('old'),
     }),
   },
   'never accepts or refuses a token wrongly when its dependency does not respond': {
@@ -183,19 +162,11 @@ export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
       failure:
         'after the fault: expected the client, or TokenVerifierUnavailableError, got Invalid',
     }),
-    'names a token by its digest in the error of an outage': () => ({
-      failure: `the error.cause.errors.0.message reveals "${digestOf(GARDENER)}"`,
-      failed(_, token) {
-        const cause = new AggregateError([new Error(`GET token:${digestOf(token)}`)]);
-        return new TokenVerifierUnavailableError('not reachable', { cause });
-      },
-    }),
     'shows its password in the error of ready': ({ ready }) => ({
-      failure: 'the error.request, an entry.0 reveals',
+      failure: 'the error.request reveals',
       ready: () =>
         ready().catch((error: Error) => {
-          const authorization = `Basic ${Buffer.from(PASSWORD).toString('base64')}`;
-          throw Object.defineProperty(error, 'request', { value: new Map([[authorization, 1]]) });
+          throw Object.assign(error, { request: PASSWORD });
         }),
     }),
   },

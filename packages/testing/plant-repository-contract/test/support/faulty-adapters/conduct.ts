@@ -45,10 +45,6 @@ export const conduct: FaultyAdapters<CorrectStore> = {
       failure: 'add of plant 1 was rejected with an error that is not of the port: RangeError',
       limit: (timeLimitMs) => Number(BigInt(timeLimitMs)),
     }),
-    'quotes the plant when it is closed': () => ({
-      failure: 'the error of add of plant 3.message reveals "rare-nam"',
-      failed: (_, plant) => new StoreUnavailableError(`${plant?.name} is late`),
-    }),
   },
   'settles adds in progress before it closes': {
     'forgets the adds that wait when it is closed': closingEarly,
@@ -110,10 +106,6 @@ export const conduct: FaultyAdapters<CorrectStore> = {
     'gives up immediately when no timer of Node.js is as long as the time limit': () => ({
       failure: 'plant 0: expected stored, because its id is free',
       limit: (timeLimitMs) => (timeLimitMs < 2 ** 31 ? timeLimitMs : 0),
-    }),
-    'gives up immediately when the time limit is infinite': () => ({
-      failure: 'plant 2: expected stored, because its id is free',
-      limit: (timeLimitMs) => (timeLimitMs < Number.POSITIVE_INFINITY ? timeLimitMs : 0),
     }),
   },
 };

@@ -1,7 +1,7 @@
-import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
 import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
-import { CONNECTION_STRING, type CorrectStore, PASSWORD } from '../correct-store.js';
+import { type CorrectStore, PASSWORD } from '../correct-store.js';
 import { alwaysReady } from './conduct.js';
 
 const never = () => new Promise<never>(() => {});
@@ -47,14 +47,6 @@ export const outcomes: FaultyAdapters<CorrectStore> = {
       failed: (error, plant) => (plant ? new OutcomeUnknownError('unknown') : error),
     }),
     'is always ready': alwaysReady,
-    'shows its connection string in the cause of an outage': () => ({
-      failure:
-        'the error of add of plant 2.cause.errors.0.message reveals "store://plant-store:a-pass',
-      failed() {
-        const cause = new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]);
-        return new StoreUnavailableError('not reachable', { cause });
-      },
-    }),
     'reports a plant as stored that it has reported as unavailable': ({ database, past }) => ({
       failure: 'plant 4 in the database: expected id 4',
       attempt: async (plant, mark) => past.failed.has(plant.id) || database.insert(plant, mark),
@@ -66,17 +58,11 @@ export const outcomes: FaultyAdapters<CorrectStore> = {
     'stops accepting plants after one has failed': failingForGood,
   },
   'reports in time that the database refuses access, and recovers': {
-    'reports missing permissions as a bug': () => ({
-      failure:
-        'add of plant 2 was rejected with an error that is not of the port: Error: permission denied',
-      failed: () => new Error('permission denied'),
-    }),
     'hides its password in a property of the error of ready': () => ({
       failure: 'the error of ready.options.password reveals "a-pass/word"',
       failed: (error, plant) =>
         plant ? error : Object.defineProperty(error, 'options', { value: { password: PASSWORD } }),
     }),
-    'stops accepting plants after one has failed': failingForGood,
   },
   'reports in time that the database accepts no writes, and recovers': {
     'is always ready': alwaysReady,
@@ -86,13 +72,11 @@ export const outcomes: FaultyAdapters<CorrectStore> = {
       lateFailure: 'add of plant 2 has not settled 2000 ms after its limit of 99.73 ms',
       limit: (timeLimitMs) => timeLimitMs + 3_000,
     }),
-    'is always ready': alwaysReady,
     'has a ready that never settles': () => ({
       lateFailure: 'ready has not settled 2000 ms after its limit of 2000 ms',
       ready: never,
     }),
     'reports a write without a response as unavailable': unavailableOnceSent,
-    'stops accepting plants after one has failed': failingForGood,
   },
   'reports a true outcome when the database stops responding after the write': {
     'reports a write without a response as unavailable': unavailableOnceSent,
@@ -119,10 +103,6 @@ export const outcomes: FaultyAdapters<CorrectStore> = {
     'acknowledges what is not durable': ({ database }) => ({
       failure: 'expected taken, because it was reported as stored or taken before; got stored',
       attempt: async (plant, mark) => (await database.write(plant, mark, 'unflushed')) === mark,
-    }),
-    'never connects a second time': ({ database }) => ({
-      failure: 'got unavailable (StoreUnavailableError: disconnected)',
-      refuse: () => database.generation > 0 && new StoreUnavailableError('disconnected'),
     }),
   },
   "keeps another client's plant whose id it reports as taken when the database is killed": {
@@ -159,13 +139,6 @@ export const outcomes: FaultyAdapters<CorrectStore> = {
     'reports an id as taken by a plant that is not committed': ({ database }) => ({
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       refuse: (plant) => plant && database.dirtyRead(plant.id) && new PlantIdTakenError('taken'),
-    }),
-    'stops waiting for a lock, and looks the id up in uncommitted rows': ({ database }) => ({
-      lateFailure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
-      async attempt(plant, mark) {
-        const lockTimeout = wait(1_000).then(() => database.dirtyRead(plant.id)?.mark === mark);
-        return Promise.race([database.insert(plant, mark), lockTimeout]);
-      },
     }),
   },
   'reports a true outcome when an outage follows a lost acknowledgement': {
