@@ -166,7 +166,7 @@ export const faultyAdapters: FaultyAdapters<CorrectVerifier> = {
       failure: 'the error.request reveals',
       ready: () =>
         ready().catch((error: Error) => {
-          throw Object.assign(error, { request: PASSWORD });
+          throw Object.assign(error, { request: btoa(PASSWORD) });
         }),
     }),
   },
