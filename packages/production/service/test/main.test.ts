@@ -63,19 +63,13 @@ describe('The plant-store command', () => {
 
   for (const [line, problem] of [
     ['sevre', 'unknown command. Did you mean serve?'],
-    ['sevre --help', 'unknown command. Did you mean serve?'],
     ['--hlep', 'unknown option. Did you mean --help?'],
-    ['-x', 'unknown option. See plant-store --help'],
     ['toString', 'unknown command. See plant-store --help'],
     ['serve 3000', 'serve: unexpected argument 1. See plant-store --help'],
     ['import --form-line 3', 'import: unknown option. Did you mean --from-line?'],
-    ['import -r a', 'import: unknown option. See plant-store --help'],
-    ['export --from-line 3', 'export: unknown option. See plant-store --help'],
-    ['import a b', 'import: unexpected argument 2. See plant-store --help'],
     ['export a', 'export: unexpected argument 1. Redirect standard output instead'],
     ['serve -- --help', 'serve: unexpected argument 1. See plant-store --help'],
     ['export --after --limit', 'export: --after requires a value. See plant-store --help'],
-    ['import --from-line', 'import: --from-line requires a value. See plant-store --help'],
     ...['0', '1e3', '1000000000000000'].map((it) => [
       `import --from-line ${it}`,
       'import: --from-line must be a whole number of 1 or more',
@@ -102,21 +96,15 @@ describe('A secret in the wrong place', () => {
   for (const [line, env] of [
     ['serve', { MONGODB_URI_FILE: URI }],
     ['serve', { ACCESS_TOKENS_FILE: TOKEN }],
-    ['serve', { PUBLIC_URL: `https://u:${SECRET}@x` }],
     ['serve', { CORS_ALLOWED_ORIGINS: `https://u:${SECRET}@x` }],
-    ['serve', { PORT: TOKEN }],
     ['serve', { PORT: `u:${SECRET}@h` }],
     ['serve', { HOST: URI, LOG_LEVEL: URI }],
-    ['serve', { STORAGE: URI }],
     [`serve ${URI}`, {}],
     [`check ${TOKEN}`, {}],
-    [TOKEN, {}],
     [`--${TOKEN}`, {}],
-    [`import f ${TOKEN}`, {}],
     [`import ${URI}`, client],
     [`import --from-line ${TOKEN}`, client],
     [`export --after ${TOKEN}`, client],
-    [`export --limit ${TOKEN}`, client],
   ] as [string, Record<string, string>][]) {
     const variables = Object.keys(env === client ? {} : env);
     const given = variables.map((name) => `${name}=${env[name]}`);

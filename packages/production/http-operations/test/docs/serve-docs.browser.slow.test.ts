@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import mount from 'koa-mount';
 import { Embedding, TOKEN } from '../support/embedding.js';
-import { faintTexts, overflowing } from '../support/readability.js';
 
 const PLANT = '{"id": 2, "name": "Bellis"}';
 
@@ -102,18 +101,6 @@ describe('The docs page in Chromium', function () {
     expect(await page.locator('body').innerText()).not.to.include(TOKEN);
   });
 
-  it('shows the status and body of each response on a phone', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    expect(await execute('{"id": 1, "name": "Bellis"}')).to.equal('200');
-    await page.waitForFunction(() =>
-      ['.response-col_status', '.highlight-code'].every((shown) => {
-        const found = [...document.querySelectorAll(`.live-responses-table ${shown}`)];
-        const { top = 0, bottom = 0 } = found.at(-1)?.getBoundingClientRect() ?? {};
-        return top > 0 && bottom < innerHeight;
-      }),
-    );
-  });
-
   it('moves keyboard focus from Execute to each response', async () => {
     const operation = createPlant(page);
     for (const status of [400, 200]) {
@@ -127,17 +114,6 @@ describe('The docs page in Chromium', function () {
     complaints.splice(0);
   });
 
-  it('hides sections that visitors do not need', async () => {
-    const sections =
-      '.servers, .scheme-container, .models, .authorization__btn, .webhooks-container';
-    expect(await page.locator(sections).count()).to.equal(0);
-    const text = await createPlant(page).innerText();
-    expect(text).to.include('Request body');
-    for (const absent of ['Parameters', 'No parameters', 'Schemas', 'Servers', 'No links']) {
-      expect(text).not.to.match(new RegExp(`^${absent}$`, 'm'));
-    }
-  });
-
   it('names every field, and skips no level of headings, for a screen reader', async () => {
     const tree = await page.locator('body').ariaSnapshot();
     expect(tree).to.include('textbox "Request body"').and.include('combobox "Example"');
@@ -148,23 +124,6 @@ describe('The docs page in Chromium', function () {
     ] as const) {
       const all = await page.locator(title).count();
       expect(await page.locator(`${title}[aria-level="${level}"]`).count(), title).to.equal(all);
-    }
-  });
-
-  it('fits every width, and is readable in light and dark mode', async () => {
-    for (const width of [390, 1280]) {
-      await page.setViewportSize({ width, height: 844 });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const how = `${width}, ${colorScheme}`;
-        expect(await page.evaluate(overflowing), how).to.deep.equal([]);
-        // The page follows the scheme a few frames later.
-        for (let frames = 0; frames < 100; frames += 1) {
-          if ((await page.evaluate(faintTexts)).length === 0) break;
-          await page.evaluate(() => new Promise(requestAnimationFrame));
-        }
-        expect(await page.evaluate(faintTexts), how).to.deep.equal([]);
-      }
     }
   });
 

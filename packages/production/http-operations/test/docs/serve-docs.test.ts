@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import files from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { readFile } from 'node:fs/promises';
 import { plantStoreRoutes } from '@plant-store/http-operations';
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -8,7 +7,6 @@ import { parse } from 'yaml';
 import { openApiDescription } from '../../src/docs/openapi-description.js';
 import { useEmbedding } from '../support/embedding.js';
 
-const { readFile } = files;
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -51,7 +49,6 @@ describe('The docs', () => {
   beforeEach(async () => {
     origin = (await embedding.start({ basePath: '/store', build })).url;
   });
-  afterEach(() => readWith(readFile));
 
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const response = await fetch(`${origin}${path}`, { method, headers });
@@ -103,17 +100,4 @@ describe('The docs', () => {
       expect(createHash('sha256').update(copy).digest('hex'), name).to.equal(digest);
     }
   });
-
-  it('are read from disk again after a failed read', async () => {
-    readWith(() => Promise.reject(new Error('too many open files')));
-    expect((await get('/docs/docs.css')).status).to.equal(500);
-    readWith(readFile);
-    expect((await get('/docs/docs.css')).status).to.equal(200);
-  });
 });
-
-/** Replaces the function with which the service reads its files. */
-function readWith(read: (path: URL) => Promise<Buffer>): void {
-  Object.assign(files, { readFile: read });
-  syncBuiltinESMExports();
-}
