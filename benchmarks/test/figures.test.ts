@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import type { Create, Reported } from '../src/demo/clients.js';
 import { exitCodeOf, figuresOf } from '../src/demo/figures.js';
-import { picture } from '../src/demo/picture.js';
-import { table } from '../src/demo/table.js';
 
 const create = (id: number, reported: Reported, at = 100, waitMs = 10): Create => {
   return { id, reported, at, waitMs };
@@ -49,20 +47,5 @@ describe('The figures of the demo', () => {
       killed: { responses: 1, unknown: 0, longestWaitMs: 5_000 },
       frozen: { responses: 1, unknown: 1, longestWaitMs: 400 },
     });
-  });
-
-  it('are printed as a table', () => {
-    const lines = table(figuresOf(run(creates, [create(3, 'stored')]))).split('\n');
-    const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
-    expect(rows).to.deep.include(['', 'creates', '1', '2', '']);
-    expect(rows).to.deep.include(['', '! "stored", but lost', '1', '0', '']);
-    expect(rows).to.deep.include(['', 'wait: killed', '0.0 s', '5.0 s', '']);
-  });
-
-  it('are drawn as a picture that marks every wrong response', () => {
-    const drawn = picture(run(creates, [create(3, 'stored')]));
-    expect(drawn.match(/<rect class="wrong"/g)).to.have.lengthOf(1);
-    expect(drawn).to.include('1 wrong</tspan> of 1<').and.to.include('0 wrong of 2<');
-    expect(drawn).not.to.include('NaN');
   });
 });

@@ -3,7 +3,6 @@ import type { Sample } from '../src/bench/compare.js';
 import { medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
 import type { Figures } from '../src/demo/figures.js';
 import { faultColumns } from '../src/ladder/faults.js';
-import { throughputColumns } from '../src/ladder/throughput.js';
 
 const sample = (subject: string, round: number, perSecond: number, connections = 50): Sample => {
   const cpuUs = [perSecond / 2, perSecond / 4];
@@ -60,14 +59,5 @@ describe('The table of the ladder', () => {
       ['unknown, killed', '12 of 200', '0 of 200'],
       ['not stored', '6 of 2,000', '6 of 2,000'],
     ]);
-  });
-
-  it('shows throughput relative to the implementation with own retries', () => {
-    const all = [1, 50, 200].flatMap((connections) => [
-      sample('own retries', 0, 100, connections),
-      sample('batched', 0, 100 + connections, connections),
-    ]);
-    const cells = throughputColumns(all).map(({ cells }) => cells.get('batched'));
-    expect(cells).to.deep.equal(['1.01', '1.50', '3.00', '1.50']);
   });
 });

@@ -160,12 +160,6 @@ describe('The Kubernetes manifests', function () {
     });
   }
 
-  it('can be built with any single component', async () => {
-    const alone = COMPONENTS.map(async (component) => (await follow('oidc', [component])).text);
-    const texts = new Set(await Promise.all(alone)).add(built.oidc.text);
-    expect(texts).to.have.property('size', COMPONENTS.length + 1);
-  });
-
   it('contain settings with which the service starts, verifies tokens and stops', async () => {
     const tokens = join(temporaryFolder(), 'tokens');
     writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
@@ -194,21 +188,6 @@ describe('The Kubernetes manifests', function () {
     expect(stdout + stderr).not.to.include('ERROR');
     const unknown = [...`${stdout}${stderr}`.matchAll(/WARN.*for kind (\w+)/g)];
     for (const [, kind] of unknown) expect(kind).to.equal('PodMonitor');
-  });
-
-  it('have the addresses of the service in an Ingress, and the job of the alerts in a PodMonitor', () => {
-    const overlay = built.oidc;
-    const [{ host, http }] = overlay.spec('Ingress').rules;
-    expect(overlay.spec('Ingress').tls[0].hosts).to.deep.equal([host]);
-    const { name, port } = http.paths[0].backend.service;
-    const served = { ...port, port: 80, targetPort: 'http' };
-    expect(overlay.spec('Service', name).ports).to.deep.include(served);
-    expect(
-      overlay.spec('NetworkPolicy', 'plant-store-egress').podSelector.matchLabels,
-    ).to.deep.equal(LABELS);
-    const { jobLabel, selector } = overlay.spec('PodMonitor');
-    expect(LABELS).to.have.property(jobLabel, 'plant-store');
-    expect(selector.matchLabels).to.deep.equal(LABELS);
   });
 });
 

@@ -116,13 +116,6 @@ describe('The monitoring of the service', () => {
     }
   });
 
-  it('lists only instances of the service on the dashboard, even under "All"', () => {
-    const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
-    expect(instance?.query).to.match(/^label_values\((\w+)\{job="plant-store"\}, instance\)$/);
-    expect(names()).to.include(/\((\w+)/.exec(instance?.query ?? '')?.[1]);
-    expect(instance).not.to.have.property('allValue');
-  });
-
   for (const { alert, expr, labels, annotations } of rules) {
     it(`has test cases, a runbook section and a panel for the alert ${alert}`, () => {
       const expected = cases.filter(({ alertname }) => alertname === alert);

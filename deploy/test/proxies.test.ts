@@ -303,24 +303,5 @@ describe('The proxies of deploy/proxies', function () {
       await Promise.all(ended);
       expect(failures).to.deep.equal([]);
     });
-
-    it('let creates wait or fail with 5030 while the database is down', async () => {
-      const throughAll = async () => {
-        const all = [...proxies.values()];
-        return (
-          await Promise.all(all.map((it) => replies(it, () => ({ body: freshPlant() }))))
-        ).flat();
-      };
-      const [member] = set.members;
-      await member?.kill();
-      const waiting = throughAll();
-      await member?.restart();
-      for (const { status, body } of await waiting) expect(status, body).to.equal(200);
-      await member?.kill();
-      for (const reply of await throughAll()) {
-        expectFailure(reply, 5030, 503);
-        expect(reply.headers['retry-after']).to.equal('1');
-      }
-    });
   });
 });

@@ -9,7 +9,6 @@ import {
   create,
   freshId,
   JAVA,
-  lines,
   MARK,
   type Parts,
   plantText,
@@ -75,23 +74,6 @@ describe('Under fuzzing,', () => {
           connection.send(create({ body: plantText(id) }));
           checkResponse(await connection.response(), isStored ? { error: 4006 } : {});
         }
-      }),
-      parameters(50),
-    );
-  });
-
-  it('invalid HTTP after valid requests gets a 4000, unless a response closes the connection', async () => {
-    const invalids = fc.constantFrom(...INVALID);
-    const pipeline = fc.array(anyRequest(), { maxLength: 4 });
-    await fc.assert(
-      fc.asyncProperty(pipeline, invalids, places, async (before, invalid, cuts) => {
-        const bytes = before.map(({ partsOf }) => create(partsOf(freshId(), MARK)));
-        using pipelining = await RawConnection.open(service().port);
-        await sendApart(pipelining, Buffer.concat([...bytes, invalid, create()]), cuts);
-        const responses = await pipelining.responsesUntilEnd();
-        const last = responses.at(-1) ?? expect.fail('no response arrived');
-        expect(responses.findIndex(saysClose)).to.equal(responses.length - 1);
-        if (responses.length > before.length) checkResponse(last, { error: 4000 });
       }),
       parameters(50),
     );
@@ -185,17 +167,6 @@ const REFUSED: readonly [parts: Parts, error: number, mayClose?: boolean][] = [
   [{ method: UNSERVED, body: 'x'.repeat(30_000) }, 4050],
   [{ method: 'GARBAGE' }, 4000],
   [{ headers: CHUNKED }, 4000],
-];
-
-/** Requests with an error of syntax: in the request line, the headers, the framing, a chunk or a trailer. */
-const INVALID: readonly Uint8Array[] = [
-  lines('GARBAGE'),
-  lines('PRI * HTTP/2.0', '', 'SM'),
-  lines('GET /livez HTTP/1.1', 'Host: a', 'no colon'),
-  create({ headers: { 'transfer-encoding': 'chunked' } }),
-  create({ headers: CHUNKED, body: 'zz\r\n' }),
-  create({ headers: CHUNKED, body: `5\r\n{"id"${MARK}` }),
-  create({ headers: CHUNKED, body: '1\r\n{\r\n0\r\nno colon\r\n\r\n' }),
 ];
 
 /** Checks that every response to these bytes is a listed one, and that the connection ends when they end. */

@@ -8,7 +8,6 @@ import {
   create,
   type FieldValue,
   headOf,
-  LIVEZ,
   lines,
   MARK,
   plantOfSize,
@@ -167,47 +166,5 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
       await Promise.all(Array.from({ length: CLIENTS }, () => responsesTo(service.port, bytes)));
     }
     await expectMemory();
-  });
-});
-
-describe('A client', () => {
-  const PIPELINING = 200;
-  /** More than Node.js reads in one go. */
-  const FLOOD = Buffer.concat(Array(Math.ceil(70_000 / LIVEZ.length)).fill(LIVEZ));
-  const sockets = new Set<Socket>();
-  let served = 0;
-  let isOver = false;
-  afterEach(() => {
-    isOver = true;
-    for (const socket of sockets) socket.destroy();
-  });
-
-  function open(): Socket {
-    const socket = connect(service.port, '127.0.0.1').on('error', () => undefined);
-    sockets.add(socket);
-    return socket.once('close', () => sockets.delete(socket));
-  }
-
-  /** Pipelines requests, and does so again whenever it is cut off. Counts the responses, and being cut off as one. */
-  function pipeline(): void {
-    const socket = open();
-    socket.on('data', (responses) => (served += `${responses}`.split('HTTP/1.1 ').length - 1));
-    socket.once('close', () => {
-      served += 1;
-      if (!isOver) pipeline();
-    });
-    socket.write(FLOOD);
-  }
-
-  it('waits for only a few requests of each of 200 clients that pipeline endlessly', async () => {
-    for (let at = 0; at < PIPELINING; at += 1) pipeline();
-    await Promise.all([...sockets].map((socket) => once(socket, 'connect')));
-    const client = open();
-    for (let requests = 0; requests < 5; requests += 1) {
-      const before = served;
-      client.write(LIVEZ);
-      await once(client, 'data', { signal: AbortSignal.timeout(20_000) });
-      expect(served - before).to.be.below(3 * PIPELINING);
-    }
   });
 });

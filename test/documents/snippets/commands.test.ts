@@ -43,27 +43,11 @@ describe('The commands of the documents', function () {
     expect(printed).to.equal('{"name":"Monstera"}');
   });
 
-  it('suggest npm ci if the dependencies are missing: npm start', async () => {
-    const started = terminal.start(`
-      mkdir -p new/scripts new/packages/production/service/src && cp scripts/start.js new/scripts
-      echo '{"references":[]}' > new/packages/production/service/tsconfig.json
-      node new/scripts/start.js`);
-    expect(await started.ended).to.equal(1);
-    expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
-  });
-
   it('keep a plant in a database: README.md', async function () {
     const real = { 'mongodb://…': await newDatabase(this), 'npm start': 'plant-store' };
     const commands = withReal(snippet('README.md', 'MONGODB_URI='), real);
     const [create] = await terminal.start(commands, SHOWN_TEXT).printed(/^curl .*(?=\n)/m);
     expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
-  });
-
-  it('report the problems of a configuration: docs/configuration.md', async () => {
-    const { commands, output } = session(snippet('docs/configuration.md', '$ PORT=70000'));
-    const command = terminal.start(commands);
-    expect(await command.ended).to.equal(2);
-    expect(command.stdout()).to.equal(`${output}\n`);
   });
 
   it('generate a token that the service accepts: docs/authentication.md', async () => {

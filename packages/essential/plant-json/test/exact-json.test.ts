@@ -138,16 +138,4 @@ describe('The whole number of a JSON number', () => {
       { numRuns: 2000 },
     );
   });
-
-  it('is exact at the limits of int64', () => {
-    expect(whole('9223372036854775807')).to.equal(2n ** 63n - 1n);
-    expect(whole('-9223372036854775808')).to.equal(-(2n ** 63n));
-    expect(whole('922337203685477580.7e1')).to.equal(2n ** 63n - 1n);
-  });
-
-  it('is 0 for every spelling of 0', () => {
-    for (const text of ['0', '-0', '0.0', '-0e5', '0e999999999999', `0.${'0'.repeat(9999)}`]) {
-      expect(whole(text), text.slice(0, 20)).to.equal(0n);
-    }
-  });
 });

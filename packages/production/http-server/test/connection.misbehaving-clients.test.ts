@@ -113,16 +113,6 @@ describe('A client', () => {
     expect(second).to.be.above(first ?? 0);
   });
 
-  it('that is cut off causes no stack traces, while later errors keep theirs', async () => {
-    const { server, socket, accepted } = await start();
-    const errors: Error[] = [];
-    server.on('request', (request) => request.on('error', (error) => errors.push(error)));
-    socket.on('error', () => undefined).write(SLOW.repeat(252));
-    await until(() => accepted.closed && errors.length > 0, 'it is not cut off');
-    expect(errors.filter(({ stack = '' }) => stack.includes('\n'))).to.deep.equal([]);
-    expect(new Error('later').stack).to.include('\n');
-  });
-
   describe('that pipelines while more than 1,000 requests wait on all connections', () => {
     /** Starts a server on which 1,000 requests of four other clients wait until `ready` is given. */
     async function startBusy() {
@@ -167,20 +157,6 @@ describe('A client', () => {
         expect(socket.bytesRead).to.equal(0);
       });
     }
-
-    it('is cut off even after other clients have left and new ones have come', async () => {
-      const { server, socket, accepted } = await start();
-      for (let gone = 0; gone < 20; gone += 1) {
-        const other = await loopback.client(server);
-        other.socket.write(SLOW.repeat(3));
-        await once(server, 'request');
-        other.socket.resetAndDestroy();
-        await until(() => other.accepted.closed, 'a client that has left stays connected');
-      }
-      await fill(server);
-      socket.on('error', () => undefined).write(SLOW.repeat(12));
-      await until(() => accepted.closed, 'it is not cut off');
-    });
 
     it('is served after the other clients have left', async () => {
       const { ready, socket, others } = await startBusy();

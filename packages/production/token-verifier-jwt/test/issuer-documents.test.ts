@@ -106,28 +106,6 @@ describe("The issuer's documents", () => {
     );
   });
 
-  it('are replaced by the last known URL after 6 seconds without metadata', async () => {
-    const timers: [ms: number, act: () => void][] = [];
-    const after = (ms: number, act: () => void) => void timers.push([ms, act]);
-    const fetched: string[] = [];
-    const load = keysOf({ issuer: issuer.url }, ['ES256'], after);
-    const keys = () => load(AbortSignal.timeout(10_000), ({ pathname }) => fetched.push(pathname));
-    await keys();
-    const asked = new Promise<void>((resolve) => issuer.handlers.set(METADATA, () => resolve()));
-    const loaded = keys();
-    await asked;
-    expect(fetched).to.deep.equal([METADATA, '/jwks', METADATA]);
-    const [ms, act] = timers.at(-1) ?? [];
-    expect(ms).to.equal(6_000);
-    act?.();
-    expect((await loaded).keys).to.have.length(1);
-
-    issuer.handlers.set('/jwks', (_, response) => response.writeHead(410).end());
-    const failed = rejects(keys(), new Error(`${issuer.url} sent no metadata within 6000 ms`));
-    timers.at(-1)?.[1]();
-    await failed;
-  });
-
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const unusable: Record<string, (key: JWK, privateKey: JWK) => Record<string, unknown>> = {
     'has a use other than signing': (key) => ({ ...key, use: 'enc' }),
@@ -174,18 +152,6 @@ describe("The issuer's documents", () => {
     );
     await expectNotFetched('expected status 200, got 302');
     expect(issuer.requests).to.not.contain('/elsewhere');
-  });
-
-  it('may contain a byte order mark and invalid UTF-8, as for `fetch`', async () => {
-    const before = Buffer.from('\uFEFF');
-    const name = Buffer.from('{"name":"Gärtnerei",', 'latin1');
-    const publish = (path: string, document: object) =>
-      issuer.handlers.set(path, (_, response) =>
-        response.end(Buffer.concat([before, name, Buffer.from(JSON.stringify(document).slice(1))])),
-      );
-    publish(METADATA, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` });
-    publish('/jwks', { keys: [issuer.key.published] });
-    await issuer.verifier().verify(await issuer.token());
   });
 
   it('may have at most 256 KiB', async () => {
