@@ -41,6 +41,7 @@ const because = (cause: Error) => new MongoNetworkError(cause.message, { cause }
 
 describe('What an error means', () => {
   const quota = MongoStoreError.ofReply({ code: 8000, errmsg: 'over your quota' });
+  const noJournal = MongoStoreError.ofReply({ code: 2, errmsg: 'no' });
   const late = new MongoNetworkTimeoutError('timed out after 1999ms');
   const ended = new MongoNetworkError('it closed');
   const alert = inHandshake(because(new Error(ALERT)));
@@ -51,6 +52,7 @@ describe('What an error means', () => {
     'a command that is too large': ['unusable', 'large', new MongoInvalidArgumentError('large')],
     'a database whose name differs in case': ['unusable', 'differs only in case', replied(13297)],
     'a missing permission': ['unusable', DENIED, replied(13)],
+    'a server without a journal': ['unusable', 'it has no journal', noJournal],
     'an insert that Atlas refuses': ['unusable', 'error 8000: over your quota', quota],
     'a login that Atlas refuses': ['credentials refused', 'no', inHandshake(replied(8000))],
     'an unknown user': ['credentials refused', 'no', inHandshake(replied(11))],

@@ -106,6 +106,28 @@ describe("The issuer's documents", () => {
     );
   });
 
+  it('are replaced by the last known URL after 6 seconds without metadata', async () => {
+    const timers: [ms: number, act: () => void][] = [];
+    const after = (ms: number, act: () => void) => void timers.push([ms, act]);
+    const fetched: string[] = [];
+    const load = keysOf({ issuer: issuer.url }, ['ES256'], after);
+    const keys = () => load(AbortSignal.timeout(10_000), ({ pathname }) => fetched.push(pathname));
+    await keys();
+    const asked = new Promise<void>((resolve) => issuer.handlers.set(METADATA, () => resolve()));
+    const loaded = keys();
+    await asked;
+    expect(fetched).to.deep.equal([METADATA, '/jwks', METADATA]);
+    const [ms, act] = timers.at(-1) ?? [];
+    expect(ms).to.equal(6_000);
+    act?.();
+    expect((await loaded).keys).to.have.length(1);
+
+    issuer.handlers.set('/jwks', (_, response) => response.writeHead(410).end());
+    const failed = rejects(keys(), new Error(`${issuer.url} sent no metadata within 6000 ms`));
+    timers.at(-1)?.[1]();
+    await failed;
+  });
+
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const unusable: Record<string, (key: JWK, privateKey: JWK) => Record<string, unknown>> = {
     'has a use other than signing': (key) => ({ ...key, use: 'enc' }),

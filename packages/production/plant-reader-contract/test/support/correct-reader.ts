@@ -1,11 +1,6 @@
-import { setImmediate as transit } from 'node:timers/promises';
+import { setImmediate as transit, setTimeout as wait } from 'node:timers/promises';
 import type { Difference, Expected } from '@plant-store/contract-suite/mocha';
-import {
-  type NewPlant,
-  type NewPlantFields,
-  newPlant,
-  StoreUnavailableError,
-} from '@plant-store/domain';
+import { type NewPlant, newPlant, StoreUnavailableError } from '@plant-store/domain';
 import { type PageRequest, UnreadablePlantError } from '@plant-store/plant-reader';
 import type { OpenReader } from '@plant-store/plant-reader-contract';
 
@@ -21,83 +16,59 @@ export function pageOf(plants: readonly NewPlant[], { after, limit }: PageReques
   return left.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
 }
 
-/** A database with a simulated network in front of it; a test can make reads fail. */
-class SimulatedDatabase {
-  fault: 'unreachable' | 'silent' | undefined;
-  /** How often it was killed. */
-  generation = 0;
-  /** The committed plants. Each is durable soon after it. */
-  rows = new Map<bigint, NewPlant>();
-  readonly uncommitted = new Map<bigint, NewPlant>();
-  readonly #durable = new Map<bigint, NewPlant>();
-  #held: { answer(): void; disconnect(error: Error): void }[] = [];
-
-  async write(plant: NewPlant): Promise<void> {
-    this.rows.set(plant.id, plant);
-    await transit();
-    await transit();
-    this.#durable.set(plant.id, plant);
-  }
-
-  /** Resolves with the plants that are committed and durable. While the database is silent, the read is held. */
-  async read(): Promise<NewPlant[]> {
-    await transit();
-    if (this.fault === 'unreachable') throw new Error('the connection was refused');
-    if (this.fault === 'silent') {
-      await new Promise<void>((answer, disconnect) => this.#held.push({ answer, disconnect }));
-    }
-    return [...this.#durable.values()];
-  }
-
-  stored = async (id: bigint) => this.rows.get(id);
-
-  stall = async () => {
-    this.fault = 'silent';
-  };
-
-  outage = async () => {
-    this.fault = 'unreachable';
-    for (const { disconnect } of this.#held.splice(0)) disconnect(new Error('it was closed'));
-  };
-
-  refuseAccess = this.outage;
-
-  recover = async () => {
-    this.fault = undefined;
-    this.uncommitted.clear();
-    for (const { answer } of this.#held.splice(0)) answer();
-  };
-
-  storeNoPlant = async (id: bigint) => {
-    this.#durable.set(id, { id } as NewPlant);
-  };
-
-  holdUncommitted = async (fields: NewPlantFields) => {
-    this.uncommitted.set(fields.id, newPlant(fields));
-  };
-
-  commitUnflushed = async (fields: NewPlantFields) => {
-    this.rows.set(fields.id, newPlant(fields));
-  };
-
-  crash = async () => {
-    this.generation += 1;
-    this.rows = new Map(this.#durable);
+/** The plants of a database, by how final they are; and how a test makes reads fail. */
+function simulatedDatabase() {
+  type Plants = Map<bigint, NewPlant>;
+  const [durable, unflushed, uncommitted]: Plants[] = [new Map(), new Map(), new Map()];
+  return {
+    ...({ durable, unflushed, uncommitted } as Record<
+      'durable' | 'unflushed' | 'uncommitted',
+      Plants
+    >),
+    fault: undefined as 'unreachable' | 'silent' | undefined,
+    /** Ends the reads that wait for a response: with an error, or as usual. */
+    held: [] as ((error?: Error) => void)[],
   };
 }
 
-function correctReader(database: SimulatedDatabase) {
-  const past = { failed: 0, closed: false };
+type Database = ReturnType<typeof simulatedDatabase>;
+
+function become(database: Database, fault: Database['fault']) {
+  return async () => {
+    database.fault = fault;
+    if (fault === 'silent') return;
+    const error = fault && new Error('the connection was closed');
+    for (const end of database.held.splice(0)) end(error);
+  };
+}
+
+/** Resolves with the plants that are committed and durable. While the database is silent, the read is held. */
+async function readAll(database: Database): Promise<NewPlant[]> {
+  await transit();
+  if (database.fault === 'unreachable') throw new Error('the connection was refused');
+  if (database.fault === 'silent') {
+    await new Promise<void>((resolve, reject) =>
+      database.held.push((error) => (error ? reject(error) : resolve())),
+    );
+  }
+  return [...database.durable.values()];
+}
+
+function correctReader(database: Database) {
+  const past = { closed: false };
 
   async function read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     const limit = reader.limit(timeLimitMs);
     const error = reader.refuse();
     if (error) throw error;
     if (past.closed || limit <= 0) throw new StoreUnavailableError('closed, or no time');
-    const reading = database.read().catch(() => {
+    const reading = readAll(database).catch(() => {
       throw new StoreUnavailableError('refused');
     });
-    const found = reader.select(reader.see(await within(limit, reading)), page);
+    const late = wait(limit, undefined, { ref: false }).then(() => {
+      throw new StoreUnavailableError('no response');
+    });
+    const found = reader.select(reader.see(await Promise.race([reading, late])), page);
     const invalid = found.find(({ name }) => name === undefined);
     if (invalid !== undefined) throw new UnreadablePlantError(`row ${invalid.id} is not a plant`);
     return found;
@@ -115,12 +86,12 @@ function correctReader(database: SimulatedDatabase) {
     select: pageOf,
     /** Returns what a read rejects with. */
     failed: (error: Error) => error,
-    add: (plant: NewPlant, _timeLimitMs: number) => database.write(plant),
+    async add(plant: NewPlant) {
+      for (const _ of ['on its way', 'flushed']) await transit();
+      database.durable.set(plant.id, plant);
+    },
     read: (page: PageRequest, timeLimitMs: number) =>
-      read(page, timeLimitMs).catch((error: Error) => {
-        past.failed += 1;
-        throw reader.failed(error);
-      }),
+      read(page, timeLimitMs).catch((error: Error) => Promise.reject(reader.failed(error))),
     async ready() {},
     async close() {
       past.closed = true;
@@ -129,24 +100,28 @@ function correctReader(database: SimulatedDatabase) {
   return reader;
 }
 
-/** Settles like `promise`, or rejects as unavailable after `timeLimitMs` milliseconds. */
-async function within<T>(timeLimitMs: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreUnavailableError('no response')), timeLimitMs);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
-
 /** Opens a reader with a database of its own. It differs from the correct one, even after it is reopened. */
 export function openReader(difference: Difference<CorrectReader>): OpenReader & Expected {
-  const database = new SimulatedDatabase();
+  const database = simulatedDatabase();
   const open = () => {
     const reader = correctReader(database);
     return Object.assign(reader, difference({ ...reader }));
   };
   const repository = open();
-  const { failure, lateFailure } = repository;
-  const reopen = async () => open();
-  return { ...database, repository, reopen, secrets: [PASSWORD], failure, lateFailure };
+  return {
+    repository,
+    reopen: async () => open(),
+    secrets: [PASSWORD],
+    failure: repository.failure,
+    lateFailure: repository.lateFailure,
+    stored: async (id) => database.durable.get(id as never) ?? database.unflushed.get(id),
+    stall: become(database, 'silent'),
+    outage: become(database, 'unreachable'),
+    refuseAccess: become(database, 'unreachable'),
+    recover: become(database, undefined),
+    storeNoPlant: async (id) => void database.durable.set(id, { id } as NewPlant),
+    holdUncommitted: async (it) => void database.uncommitted.set(it.id, newPlant(it)),
+    commitUnflushed: async (it) => void database.unflushed.set(it.id, newPlant(it)),
+    crash: async () => database.unflushed.clear(),
+  };
 }
