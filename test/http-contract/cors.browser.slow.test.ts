@@ -5,15 +5,8 @@ import { type Browser, launchChromium } from '@plant-store/test-servers/programs
 import type { Service } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { read } from '../support/root.js';
-import { freshId, TOKEN } from './support/requests.js';
+import { TOKEN } from './support/requests.js';
 import { startService } from './support/service.js';
-
-/** A program of a page, which sends `{ url, token, body }` with its credentials and resolves with what it can read. */
-const SEND = `async ({ url, token, body }) => {
-  const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body, credentials: 'include' });
-  return [response.status, await response.text(), response.headers.has('X-Request-Id')];
-}`;
 
 /** The path of the client, in the project and on the server of the page. */
 const CLIENT = '/examples/clients/javascript/plant-store-client.js';
@@ -45,10 +38,7 @@ describe('A page of an allowed origin in Chromium', function () {
     await once(pages, 'listening');
     origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
     service = await startService({ CORS_ALLOWED_ORIGINS: origin });
-    const context = await browser.newContext();
-    // Cookies belong to a host, whatever its port.
-    await context.addCookies([{ name: 'balancer', value: 'a', url: origin }]);
-    page = await context.newPage();
+    page = await browser.newPage();
     await page.goto(origin);
   });
 
@@ -56,17 +46,6 @@ describe('A page of an allowed origin in Chromium', function () {
     await browser?.close();
     pages?.close();
     await service?.stop();
-  });
-
-  it('creates a plant with its credentials, and reads the response', async () => {
-    const url = `http://127.0.0.1:${service.port}/plants`;
-    const sent = page.waitForRequest((it: { method(): string }) => it.method() === 'POST');
-    const body = `{"id":${freshId()},"name":"Monstera"}`;
-    const received = await page.evaluate(
-      `(${SEND})(${JSON.stringify({ url, token: TOKEN, body })})`,
-    );
-    expect(received).to.deep.equal([200, '{"name":"Monstera"}', true]);
-    expect(await (await sent).headerValue('cookie')).to.equal('balancer=a');
   });
 
   it('creates a plant with the JavaScript client, and reads its errors', async () => {

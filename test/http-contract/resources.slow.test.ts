@@ -32,14 +32,11 @@ function names(count: number, name: (at: number) => string): string {
 
 const BODIES: Readonly<Record<string, string>> = {
   'opening brackets': filled('', '['),
-  escapes: filled('{"id":1,"name":"', '\\u0000', '"}'),
   digits: filled('{"name":"x","id":', '9', '}'),
   'a 1, a decimal point, zeros and a 1': filled('{"name":"x","id":1.', '0', '1}'),
-  'runs of zeros': filled('{"name":"x","id":1', '0000000001', '}'),
   'a huge exponent': '{"name":"x","id":1e1000000000}',
   'zeros and an equally negative exponent': filled('{"name":"x","id":1', '0', 'e-16000}'),
   'many names': names(2200, (at) => at.toString(36)),
-  'names that differ at the end': names(240, (at) => 'a'.repeat(60) + at),
   'a long name': filled('{"id":1.5,"name":"', 'x', '"}'),
 };
 
@@ -50,12 +47,9 @@ const cookies = { cookie: Array(900).fill('a=b'), 'content-length': '0' };
 const REQUESTS: Readonly<Record<string, Uint8Array>> = {
   'spaces after Bearer': withField('authorization', `Bearer${SPACES}x y`),
   'a token with padding inside': withField('authorization', `Bearer ${'='.repeat(14_000)}x`),
-  'a long token': withField('authorization', `Bearer ${'x'.repeat(14_000)}!`),
   'spaces within the media type': withField('content-type', `application/json${SPACES}x`),
   'many content codings': withField('content-encoding', `${'identity,'.repeat(1500)}x`),
-  'many expectations': withField('expect', '100-continue,'.repeat(1000)),
   'a long request id': withField('x-request-id', `${'x'.repeat(14_000)} `),
-  'a path of slashes': create({ target: '/'.repeat(14_000) }),
   'a long query': create({ target: `/plants?${'a=&'.repeat(4500)}` }),
   'many fields': withField('x-f', Array(900).fill('1')),
   'a body in chunks of one byte': create({ chunks: [...plantOfSize(16_000)] }),

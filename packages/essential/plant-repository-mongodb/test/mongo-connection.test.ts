@@ -16,25 +16,18 @@ const INVALID: Readonly<Record<string, RegExp>> = {
   'mongodb://gardener:s3cret@': FORMAT,
   'mongodb://gardener:s3cret@host:port/': FORMAT,
   'mongodb://gardener:s3/cret@host/': FORMAT,
-  'mongodb://gardener:s3%cret@host/': FORMAT,
   'mongodb://gardener:a@s3?cret@host/': FORMAT,
-  'mongodb://gardener:a@s3?cret=x@host/': FORMAT,
   'mongodb://gardener:12?s3cret': FORMAT,
-  'mongodb://gardener:s3cret': FORMAT,
   'mongodb://gardener:s3cret,host/': FORMAT,
   'mongodb+srv://gardener:s3cret@host:27017/': FORMAT,
   'postgres://gardener:s3cret@host/': FORMAT,
-  'gardener:s3cret@host': FORMAT,
   'mongodb://gardener:s3cret@host/?colour=green': /^option colour is not supported$/,
   'mongodb://gardener:s3cret@host,other/?directConnection=true': /requires exactly one host$/,
   'mongodb://gardener:a@s3/cret@host/': DATABASE,
-  'mongodb://gardener:s3cret@host/my%20garden': DATABASE,
   'mongodb://gardener:s3cret@host/admin?replicaSet=rs0': DATABASE,
   'mongodb://gardener:s3cret@host/?w=0': WRITE_CONCERN,
-  'mongodb://gardener:s3cret@host/?w=1&replicaSet=rs0': WRITE_CONCERN,
   'mongodb://gardener:s3cret@host/?journal=false': WRITE_CONCERN,
   'mongodb://gardener:s3cret@host/?tlsCAFile=/etc/ca.pem': NO_TLS,
-  'mongodb://gardener:s3cret@host/?tls=false&tlsCAFile=/etc/ca.pem': NO_TLS,
 };
 
 describe('A connection string', () => {
@@ -50,16 +43,12 @@ describe('A connection string', () => {
 
 /** Databases of connection strings: of tools, of hosting platforms, and of the edges of the format. */
 const DATABASES: Readonly<Record<string, string>> = {
-  'mongodb://host': 'plant-store',
   'mongodb://host/': 'plant-store',
   'mongodb://host:27017?replicaSet=rs0&appName=team/plants': 'plant-store',
   'mongodb://host?tls=true&tlsCAFile=/etc/plant-store/ca.pem': 'plant-store',
-  'mongodb://host/?authMechanism=MONGODB-X509&tls=true': 'plant-store',
-  'mongodb://host/test': 'test',
   'mongodb://host/?dbName=garden': 'garden',
   'mongodb://a:b@host:1,other:2/garden?w=majority&journal=true&wtimeoutMS=500': 'garden',
   'mongodb://a:s%2Fec%3Fret%40@host?authSource=admin': 'plant-store',
-  'mongodb://a:b@host/garden?retrywrites=false&appName=@account@': 'garden',
   'mongodb://%2Ftmp%2Fmongodb-27017.sock/garden': 'garden',
   'mongodb://[::1]:27017?readPreference=secondaryPreferred': 'plant-store',
   'mongodb+srv://a:b@cluster0.abcde.mongodb.net?retryWrites=true&w=majority': 'plant-store',

@@ -138,6 +138,15 @@ describe('An import', () => {
     expect(tested.rejected).to.deep.equal([]);
   });
 
+  it('refuses another format as soon as the first line exceeds the limit', async () => {
+    async function* unending() {
+      for (const _ of [1, 2]) yield Buffer.alloc(LIMIT_BYTES, '[');
+      throw new Error('it was read further');
+    }
+    const tested = importInto();
+    await rejects(tested.run(Readable.from(unending(), { highWaterMark: 1 })), NotNdjsonError);
+  });
+
   for (const [what, lines, outcomes] of [
     ['not UTF-8', `${line(1)}"\xff"\n${line(2)}`, { stored: 2, 4004: 1 }],
     ['too large', `${line(1)}${' '.repeat(LIMIT_BYTES + 1)}\n${line(2)}`, { stored: 2, 4003: 1 }],

@@ -1,5 +1,4 @@
 import { execFileSync, spawn } from 'node:child_process';
-import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -185,13 +184,5 @@ describe('The process of plant-store', () => {
     for (let line = 0; line < 4; line += 1) await logMore();
     service.child.kill('SIGTERM');
     expect(await once(service.child, 'exit')).to.deep.equal([0, null]);
-  });
-
-  it('exits with 0 as a worker of a cluster', async () => {
-    cluster.setupPrimary({ exec: command, args: ['serve'], silent: true });
-    const worker = cluster.fork({ PORT: '0', ACCESS_TOKEN_SHA256 });
-    await once(worker, 'listening');
-    worker.process.kill('SIGTERM');
-    expect(await once(worker, 'exit')).to.deep.equal([0, null]);
   });
 });

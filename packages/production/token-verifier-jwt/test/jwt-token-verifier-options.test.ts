@@ -9,14 +9,11 @@ const valid = { issuer: 'https://issuer.example/realms/plants', audience: 'plant
 
 describe('JwtTokenVerifier', () => {
   const accepted: Partial<JwtTokenVerifierOptions>[] = [
-    { issuer: 'https://issuer.example/' },
     { issuer: 'http://localhost:8080/realms/plants' },
     { issuer: 'http://keycloak:8080/realms/plants', jwksUrl: 'https://keycloak/certs' },
     { issuer: 'any name', jwksUrl: 'http://127.9.9.9/certs?version=2' },
-    { jwksUrl: 'http://[::1]/' },
     { algorithms: ['ES512', 'Ed25519'] },
     { algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] },
-    { scopes: { 'create plants': undefined } },
     { scopes: { 'create plants': 'https://plants.example/plants:create' } },
   ];
 
@@ -28,19 +25,14 @@ describe('JwtTokenVerifier', () => {
 
   const refused: Partial<JwtTokenVerifierOptions>[] = [
     { issuer: '', jwksUrl: 'https://issuer.example/certs' },
-    { issuer: 'issuer.example' },
     { issuer: 'http://issuer.example' },
     { issuer: 'https://issuer.example/?realm=plants' },
     { jwksUrl: 'http://keycloak:8080/certs' },
     { jwksUrl: 'http://127.example/' },
-    { jwksUrl: 'ftp://127.0.0.1/' },
     { jwksUrl: 'https://user@issuer.example/' },
-    { jwksUrl: 'https://:password@issuer.example/' },
     { jwksUrl: 'https://issuer.example/#key' },
     { algorithms: ['RS256', 'HS512'] },
-    { algorithms: ['RS256', 'RS256'] },
     { scopes: { 'create plants': 'plants:create plants:read' } },
-    { scopes: { 'create plants': 'plants"' } },
   ];
 
   it('states the rule of each option that it refuses', () => {

@@ -64,7 +64,6 @@ describe('JwtTokenVerifier', () => {
     const named: [claims: Record<string, unknown>, name: string][] = [
       [{ sub: 'gardener', ...both }, 'gardener'],
       [{ sub: undefined, ...both }, 'shop'],
-      [{ sub: ' ', azp: 'party' }, 'party'],
       [{ sub: '', client_id: 7, azp: null }, 'unnamed client'],
       [{ sub: 'a\nb\u001B[2J\u202Eö' }, 'a?b?[2J??'],
       [{ sub: 'a'.repeat(2000) }, 'a'.repeat(128)],
@@ -85,12 +84,9 @@ describe('JwtTokenVerifier', () => {
     });
 
     const permitted: [claims: Record<string, unknown>, permitted: boolean][] = [
-      [{ roles: 'gardener plants:create' }, true],
       [{ scope: null, scp: 7, roles: {}, permissions: 'plants:create' }, true],
-      [{ scope: '' }, false],
       [{ scope: 'plants:created plants' }, false],
       [{ scp: ['plants:create openid'] }, false],
-      [{ roles: { 'plants:create': true } }, false],
       [{ permissions: [['plants:create'], { name: 'plants:create' }] }, false],
       [{ realm_access: { roles: ['plants:create'] }, groups: ['plants:create'] }, false],
     ];
@@ -138,11 +134,8 @@ describe('JwtTokenVerifier', () => {
     const cases: [claims: object, accepted: boolean][] = [
       [{ aud: [], azp: audience }, true],
       [{}, false],
-      [{ aud: [] }, false],
       [{ sub: audience, cid: audience, appid: audience }, false],
       [{ client_id: other }, false],
-      [{ azp: other }, false],
-      [{ client_id: audience, azp: other }, true],
       [{ client_id: other, azp: audience }, true],
       [{ client_id: [audience] }, false],
       // Even if our client holds the token.
@@ -325,16 +318,12 @@ describe('A token is refused', () => {
   type Refused = [claims: Part | ((seconds: number) => Part), header: Part, message: string];
   const refused: Readonly<Record<string, Refused>> = {
     'from another issuer': [{ iss: 'https://issuer.example' }, {}, claim('iss')],
-    'without an issuer': [{ iss: undefined }, {}, claim('iss')],
     'for several other audiences': [{ aud: ['animals', 'plants'] }, {}, AUDIENCE],
     'without an expiry': [{ exp: undefined }, {}, claim('exp')],
-    'with an expiry that is not a number': [{ exp: '41' }, {}, claim('exp')],
     'whose `nbf` is not a number': [{ nbf: '0' }, {}, EARLY],
     'that has expired more than 30 seconds ago': [(now) => ({ exp: now - 30 }), {}, EXPIRED],
     'whose `nbf` is more than 30 seconds ahead': [(now) => ({ nbf: now + 31 }), {}, EARLY],
     'of another type': [{}, { typ: 'logout+jwt' }, TYPE],
-    'of a type with parameters': [{}, { typ: 'application/jwt; a=b' }, TYPE],
-    'of an empty type': [{}, { typ: '' }, TYPE],
     'of a type that is not a string': [{}, { typ: ['at+jwt'] }, TYPE],
     'that is an ID token of Keycloak': [{ typ: 'ID' }, { typ: 'JWT' }, USE],
     'that is an ID token of Cognito': [{ token_use: 'id' }, { typ: 'JWT' }, USE],

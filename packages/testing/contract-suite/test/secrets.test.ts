@@ -26,7 +26,6 @@ describe('A secret is found', () => {
   const places: Record<string, [value: unknown, path: string]> = {
     'in a text': [inside, 'it'],
     'in the description of a symbol': [Symbol(inside), 'it'],
-    'in the name of a property': [{ [inside]: 1 }, 'it, a key'],
     'in a symbol that names a property': [{ [Symbol(inside)]: 1 }, 'it, a key'],
     'in a property that is not enumerable': [
       Object.defineProperty({}, 'hidden', { value: inside }),
@@ -35,8 +34,6 @@ describe('A secret is found', () => {
     'in the cause of an error': [new Error('x', { cause: new Error(inside) }), 'it.cause.message'],
     'in one of several errors': [new AggregateError([new Error(inside)]), 'it.errors.0.message'],
     'in the key of a map': [new Map([[inside, 1]]), 'it, an entry.0'],
-    'in the value of a map': [new Map([[1, inside]]), 'it, an entry.1'],
-    'in a set': [new Set([inside]), 'it, an entry'],
     'in the text of an object': [{ toString: () => inside }, 'it'],
     'in a part of bytes': [Buffer.from(`12${inside}`, 'latin1').subarray(2), 'it'],
     'after a circular reference': [circular, 'it.last'],

@@ -107,6 +107,10 @@ export const faultyAdapters: FaultyAdapters<CorrectReader> = {
       failure: 'plant 1099511627776 in the database: expected id 1099511627776',
       see: (plants) => [...plants, ...database.unflushed.values()],
     }),
+    'reads nothing once the database was killed': ({ database }) => ({
+      failure: 'plant -9223372036854775808 read first: expected id -9223372036854775808',
+      see: (plants) => (database.unflushed.size > 0 ? plants : []),
+    }),
   },
   'is unavailable if no time is left, and after close': {
     'treats the time limit 0 as no limit': () => ({
@@ -132,7 +136,14 @@ export const faultyAdapters: FaultyAdapters<CorrectReader> = {
     }),
   },
   'is unavailable when the database cannot be reached, and recovers': inEveryFault,
-  'is unavailable when the database refuses access, and recovers': inEveryFault,
+  'is unavailable when the database refuses access, and recovers': {
+    ...inEveryFault,
+    'reads nothing after a failure': (_, failures: Error[] = []) => ({
+      lateFailure: 'no read has succeeded for 20 seconds after the fault had ended',
+      refuse: () => failures[0],
+      failed: (error) => failures[failures.push(error) - 1] ?? error,
+    }),
+  },
   'is unavailable when the database does not respond, and recovers': {
     ...inEveryFault,
     'settles a read 3 seconds late': () => ({
