@@ -2,18 +2,20 @@ import { StoreUnavailableError } from '@plant-store/domain';
 import { type Clock, withTimeLimit } from './clock.js';
 import { type Finding, meaningOf } from './finding.js';
 import type { Explanation, PlantDatabase } from './plant-database.js';
-import { StoreDegradedError } from './store-degraded-error.js';
 import type { StoreObserver } from './telemetry.js';
 
 /** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */
 const CHECK_TIMEOUT_MS = 1_500;
-const CHECK_INTERVAL_MS = 1_000;
+export const CHECK_INTERVAL_MS = 1_000;
 /** The database is slow if a check takes longer, which is as long as an insert may take at first. */
 export const QUICK_MS = 900;
-/**
- * The longest pause between logins, reached after several refusals: some directories lock out users who fail too often.
- */
-const MAX_LOG_IN_INTERVAL_MS = 8_000;
+/** The pause after refused credentials: some directories lock out users who fail too often. */
+const LOG_IN_INTERVAL_MS = 8_000;
+
+/** The database accepts plants, but some of them get no outcome in time. Only `ready` rejects with this error; `add` waits. */
+export class StoreDegradedError extends StoreUnavailableError {
+  override readonly name = 'StoreDegradedError';
+}
 
 interface AvailabilityOptions {
   readonly database: Pick<PlantDatabase, 'place' | 'check' | 'explain'>;
@@ -33,7 +35,6 @@ export class Availability {
   /** Whether the last check has succeeded within {@link QUICK_MS}. */
   isQuick = false;
   readonly #options: AvailabilityOptions;
-  #succeededQuickly: (beganAt: number) => void = () => undefined;
   /** What the last check has found; `undefined` if plants can be stored. */
   #problem: { readonly finding: Finding; readonly error: StoreUnavailableError } | undefined;
   #checking: Promise<void> | undefined;
@@ -49,7 +50,7 @@ export class Availability {
   constructor(options: AvailabilityOptions) {
     this.#options = options;
     options.closing.addEventListener('abort', () => this.#stopTimer());
-    void this.#keepChecking(CHECK_INTERVAL_MS);
+    void this.#keepChecking();
   }
 
   /** The error of `ready` and of failed reads; `undefined` if the last check found the database available. */
@@ -64,40 +65,21 @@ export class Availability {
   }
 
   /**
-   * Calls `act` after each quick check, with the time of the clock when it began. A check waits for what inserts wait for, so
-   * an insert that was sent long before should have had its reply.
-   */
-  onQuickCheck(act: (beganAt: number) => void): void {
-    this.#succeededQuickly = act;
-  }
-
-  /**
    * Implements `PlantRepository.ready`. Concurrent calls share one check, and refused credentials are not tried again
    * here.
    */
   async ready(): Promise<void> {
-    if (!this.#isRefused) await this.#check();
+    if (this.#problem?.finding !== 'credentials refused') await this.#check();
     if (this.#problem) throw this.#problem.error;
   }
 
-  /** As {@link ready}, with a check that begins after this call. Does not reject. */
-  async checkAgain(): Promise<void> {
-    await this.#checking;
-    await this.ready().catch(() => undefined);
-  }
-
-  /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
-  async #keepChecking(logInPause: number): Promise<void> {
+  async #keepChecking(): Promise<void> {
     await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    const pause = this.#isRefused ? logInPause : CHECK_INTERVAL_MS;
-    const next = this.#isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
-    this.#stopTimer = clock.after(pause, () => void this.#keepChecking(next));
-  }
-
-  get #isRefused(): boolean {
-    return this.#problem?.finding === 'credentials refused';
+    const isRefused = this.#problem?.finding === 'credentials refused';
+    const pauseMs = isRefused ? LOG_IN_INTERVAL_MS : CHECK_INTERVAL_MS;
+    this.#stopTimer = clock.after(pauseMs, () => void this.#keepChecking());
   }
 
   #check(): Promise<void> {
@@ -108,7 +90,7 @@ export class Availability {
   }
 
   async #checkOnce(): Promise<void> {
-    const { database, clock } = this.#options;
+    const { database, clock, closing, observer } = this.#options;
     const beganAt = clock.now();
     const found = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => database.check(it)).then(
       () => undefined,
@@ -116,12 +98,6 @@ export class Availability {
     );
     this.wasReached ||= !found || meaningOf(found.finding).accepts === true;
     this.isQuick = !found && clock.now() - beganAt <= QUICK_MS;
-    this.#become(found);
-    if (this.isQuick) this.#succeededQuickly(beganAt);
-  }
-
-  #become(found: Explanation | undefined): void {
-    const { closing, observer } = this.#options;
     if (closing.aborted) return;
     const error = found && this.#errorOf(found);
     this.#problem = found && error && { finding: found.finding, error };

@@ -4,9 +4,9 @@ import {
   PlantIdTakenError,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { type Availability, QUICK_MS } from './availability.js';
+import { type Availability, CHECK_INTERVAL_MS, QUICK_MS } from './availability.js';
 import { type Clock, NoResponseError } from './clock.js';
-import { meaningOf, type PlantRefused } from './finding.js';
+import { meaningOf, type PlantFinding } from './finding.js';
 import {
   findingAt,
   type InsertResult,
@@ -16,11 +16,10 @@ import {
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /**
- * How long the server may work on an attempt, and when its reply is due. The first three have this time, so that three lost
- * replies in a row cost less than four seconds, even on a busy machine; each later one has twice as long, because a network
- * may be slow.
+ * When the reply to an attempt is due, on which the server may work for `QUICK_MS`. The first three have this time, so that
+ * three lost replies in a row cost less than four seconds, even on a busy machine; each later one has twice as long, because
+ * a network may be slow.
  */
-const WORK_MS = QUICK_MS;
 const REPLY_MS = 1_000;
 const SHORT_ATTEMPTS = 3;
 const MAX_PATIENCE = 8;
@@ -28,6 +27,10 @@ const MAX_PATIENCE = 8;
 /** The shortest pause before plants are sent again, and the longest. */
 const PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
+
+const NOT_STORED = 'the plant was not stored';
+const UNKNOWN = 'the outcome was not known in time';
+const TAKEN = 'a plant with this id was stored before';
 
 /** A call of `add`. */
 export interface PendingPlant {
@@ -57,12 +60,9 @@ function settle(plant: PendingPlant, error?: Error): void {
 
 /** Settles a plant without an outcome: as unknown if it may be written, otherwise as unavailable. */
 export function giveUp(plant: PendingPlant, cause = plant.cause, why = ''): void {
-  const notStored = 'the plant was not stored';
-  const error =
-    plant.state === 'sent'
-      ? new OutcomeUnknownError('the outcome was not known in time', { cause })
-      : new StoreUnavailableError(why ? `${notStored}: ${why}` : notStored, { cause });
-  settle(plant, error);
+  const unavailable = why ? `${NOT_STORED}: ${why}` : NOT_STORED;
+  if (plant.state === 'sent') settle(plant, new OutcomeUnknownError(UNKNOWN, { cause }));
+  else settle(plant, new StoreUnavailableError(unavailable, { cause }));
 }
 
 export interface BatchOptions {
@@ -93,9 +93,6 @@ export class Batch {
   #attempts = 0;
   /** When the attempt in progress was sent; `undefined` while none is, or it waits for a connection. */
   #sentAt: number | undefined;
-  /** Since when its reply is due. */
-  #dueAt = Number.POSITIVE_INFINITY;
-  #isLost = false;
   #stopTimer: () => void = () => undefined;
   /** How many replies it has had, each of which may have left plants without an outcome. */
   #replies = 0;
@@ -116,7 +113,6 @@ export class Batch {
 
   /** The pause doubles with each reply that leaves plants without an outcome: the server may be limiting the rate. */
   get pauseMs(): number {
-    if (this.#isLost) return 0;
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, this.#replies - 1));
   }
 
@@ -132,7 +128,6 @@ export class Batch {
       result = { findings: 'unreachable', error };
     }
     this.#stopTimer();
-    this.#dueAt = Number.POSITIVE_INFINITY;
     const sentAt = this.#sentAt;
     this.#sentAt = undefined;
     if (sentAt !== undefined) {
@@ -143,13 +138,8 @@ export class Batch {
     this.#settle(result, sentAt !== undefined);
   }
 
-  /**
-   * Closes the connection of an attempt whose reply was due when a quick check began: the reply is lost. Without such a check,
-   * the server is slow, and is waited for. The reply to an insert that cannot be sent again is waited for, too.
-   */
-  loseReply(checkBeganAt: number): void {
-    if (checkBeganAt < this.#dueAt || !(this.isOver || this.#insert?.isRepeatable)) return;
-    this.#isLost = true;
+  /** Ends the attempt in progress: its reply is lost, or nobody waits for it. */
+  loseReply(): void {
     this.#insert?.lose(new NoResponseError());
   }
 
@@ -167,12 +157,11 @@ export class Batch {
     if (addError || leftMs <= 0) return { findings: 'not now', error: addError };
     this.#insert ??= database.newInsert();
     const insert = this.#insert;
-    this.#isLost = false;
     const patience = Math.min(MAX_PATIENCE, 2 ** Math.max(0, this.#attempts + 1 - SHORT_ATTEMPTS));
     const isBounded = insert.isRepeatable && isQuick;
     let sent: readonly NewPlant[] | undefined;
     const request = {
-      timeLimitMs: isBounded ? Math.min(leftMs, WORK_MS * patience) : leftMs,
+      timeLimitMs: isBounded ? Math.min(leftMs, QUICK_MS * patience) : leftMs,
       take: () => (sent ??= this.#take(REPLY_MS * patience)),
     };
     if (!tracer) return insert.send(request);
@@ -182,18 +171,30 @@ export class Batch {
 
   /** Returns the plants that an attempt sends now: none if no caller waits. */
   #take(replyMs: number): readonly NewPlant[] {
-    const { availability, clock } = this.#options;
     if (this.isOver) return [];
     // An insert that is sent again carries the same plants, even those whose callers have gone.
     if (this.#attempts === 0) this.#plants = this.#plants.filter(isPending);
-    this.#sentAt = clock.now();
-    this.#stopTimer = clock.after(replyMs, () => {
-      this.#dueAt = clock.now();
-      void availability.checkAgain();
-    });
+    this.#sentAt = this.#options.clock.now();
+    this.#expectReply(replyMs);
     return this.#plants.map((it) => {
       if (it.state === 'queued') it.state = 'sent';
       return it.plant;
+    });
+  }
+
+  /**
+   * A check waits for what inserts wait for. So a quick one, which has begun after the insert was sent, shows that a reply that is
+   * due is lost. If it is not quick, the server is slow, and is waited for. The reply to an insert that cannot be sent again is
+   * waited for, too.
+   */
+  #expectReply(ms: number, sentAt = this.#sentAt): void {
+    const { availability, clock } = this.#options;
+    this.#stopTimer = clock.after(ms, async () => {
+      await availability.ready().catch(() => undefined);
+      if (sentAt !== this.#sentAt) return;
+      const mayEnd = this.isOver || this.#insert?.isRepeatable;
+      if (mayEnd && availability.isQuick) this.loseReply();
+      else this.#expectReply(CHECK_INTERVAL_MS);
     });
   }
 
@@ -201,27 +202,16 @@ export class Batch {
   #settle(result: InsertResult, isSent: boolean): void {
     // Whatever this attempt has found, an earlier one may still arrive.
     const isFirst = this.#attempts === 0;
-    const writtenAt = (at: number) => meaningOf(findingAt(result, at)).written;
-    const isUnknown = isSent && this.#plants.some((_, at) => writtenAt(at) === 'unknown');
+    const findings = this.#plants.map((_, at) => findingAt(result, at));
+    const isUnknown = isSent && findings.some((it) => meaningOf(it).written === 'unknown');
     const isSentAgain = (isUnknown || !isFirst) && this.#insert?.isRepeatable;
     this.#plants.forEach((plant, at) => {
-      const found = findingAt(result, at);
-      const { written, needsAdministrator } = meaningOf(found);
+      const found = findings[at] ?? 'unknown';
+      const { written } = meaningOf(found);
       plant.cause = result.error ?? plant.cause;
       if (written === 'yes') settle(plant);
-      if (written === 'taken') {
-        settle(plant, new PlantIdTakenError('a plant with this id was stored before'));
-      }
-      if (isSentAgain || !isPending(plant)) return;
-      // No further attempt could tell what this insert has written.
-      const mayBeWritten = plant.state === 'sent' && (written === 'unknown' || !isFirst);
-      plant.state = mayBeWritten ? 'sent' : 'queued';
-      if (mayBeWritten) giveUp(plant);
-      else if (typeof found === 'object') this.#refuse(plant, found);
-      else if (needsAdministrator) {
-        const { cause } = this.#options.database.explain(plant.cause);
-        giveUp(plant, cause, cause.message);
-      }
+      else if (written === 'taken') settle(plant, new PlantIdTakenError(TAKEN));
+      else if (!isSentAgain) this.#conclude(plant, found, isFirst && written === 'no');
     });
     if (isSent) this.#attempts += 1;
     if (isSentAgain && !this.isOver) return;
@@ -230,8 +220,19 @@ export class Batch {
     this.#attempts = 0;
   }
 
-  #refuse(plant: PendingPlant, { code, reason }: PlantRefused): void {
-    this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
-    settle(plant, new Error(`the database refuses a plant that the service accepts (${code})`));
+  /** Called when no further attempt could tell what the insert has written. */
+  #conclude(plant: PendingPlant, found: PlantFinding, isUnwritten: boolean): void {
+    const { database, observer } = this.#options;
+    if (plant.state === 'sent' && !isUnwritten) giveUp(plant);
+    if (!isPending(plant)) return;
+    plant.state = 'queued';
+    if (typeof found === 'object') {
+      const { code, reason } = found;
+      observer({ type: 'plant refused', id: plant.plant.id, code, reason });
+      settle(plant, new Error(`the database refuses a plant that the service accepts (${code})`));
+    } else if (meaningOf(found).needsAdministrator) {
+      const { cause } = database.explain(plant.cause);
+      giveUp(plant, cause, cause.message);
+    }
   }
 }

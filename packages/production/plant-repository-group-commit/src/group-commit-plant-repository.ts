@@ -46,11 +46,10 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
 
   constructor(database: PlantDatabase, options: GroupCommitPlantRepositoryOptions = {}) {
     const { observer = () => undefined, tracer } = options;
-    const { signal: closing } = this.#closing;
-    const availability = new Availability({ database, observer, closing, clock: CLOCK });
+    const shared = { database, observer, clock: CLOCK };
     this.#database = database;
-    this.#availability = availability;
-    this.#plants = new GroupCommit({ database, availability, observer, tracer, clock: CLOCK });
+    this.#availability = new Availability({ ...shared, closing: this.#closing.signal });
+    this.#plants = new GroupCommit({ ...shared, tracer, availability: this.#availability });
   }
 
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
@@ -96,12 +95,11 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (!end.aborted) latest = error;
       }
       const { finding, cause } = this.#database.explain(latest);
-      const passes = !meaningOf(finding).needsAdministrator;
-      if (passes)
-        await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
-      if (passes && !end.aborted) continue;
-      const message = 'the plants could not be read';
-      throw this.#availability.readyError ?? new StoreUnavailableError(message, { cause });
+      if (end.aborted || meaningOf(finding).needsAdministrator) {
+        const message = 'the plants could not be read';
+        throw this.#availability.readyError ?? new StoreUnavailableError(message, { cause });
+      }
+      await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
     }
   }
 

@@ -20,9 +20,6 @@ const MIN_SHARE = 1 / 2;
 /** The minimum time between the starts of two batches while earlier ones get no replies. */
 const START_INTERVAL_MS = 100;
 
-/** The time between two attempts to get a place. */
-const PLACE_INTERVAL_MS = 50;
-
 /** For how long plants are still sent after `close`: enough for a full queue, unless the database is slow or unreachable. */
 const SENT_AFTER_CLOSE_MS = 1_000;
 
@@ -33,9 +30,7 @@ export const NO_TIME_LEFT = 'there is no time left';
 export function sizeOf({ name, tag = '' }: Plant): number {
   // Does not compile when `Plant` gets another field.
   const texts: Readonly<Record<keyof Plant, string>> = { name, tag };
-  let bytes = FIXED_BYTES;
-  for (const text of Object.values(texts)) bytes += Buffer.byteLength(text);
-  return bytes;
+  return FIXED_BYTES + Buffer.byteLength(Object.values(texts).join(''));
 }
 
 /**
@@ -77,9 +72,6 @@ export class GroupCommit {
 
   constructor(options: BatchOptions) {
     this.#options = options;
-    options.availability.onQuickCheck((beganAt) => {
-      for (const it of this.#batches) it.loseReply(beganAt);
-    });
   }
 
   /** Like `PlantRepository.add`, but rejects with a plain `Error` when the database refuses the plant. */
@@ -119,13 +111,10 @@ export class GroupCommit {
   async close(): Promise<void> {
     this.#isClosed = true;
     const stopTimer = this.#options.clock.after(SENT_AFTER_CLOSE_MS, () => this.#stopSending());
-    await new Promise<void>((drained) => {
-      this.#drained = drained;
-      if (this.#pending === 0) drained();
-    });
+    if (this.#pending !== 0) await new Promise<void>((drained) => (this.#drained = drained));
     stopTimer();
     this.#stopTimer();
-    for (const it of this.#batches) it.loseReply(Number.POSITIVE_INFINITY);
+    for (const it of this.#batches) it.loseReply();
   }
 
   #expectAcceptable(size: number, timeLimitMs: number): void {
@@ -171,8 +160,7 @@ export class GroupCommit {
     }
     this.#stopTimer();
     if (this.#queue.length === 0 || !this.#hasPlace('in flight')) return;
-    const nextAt = this.#startedAt + this.#startIntervalMs;
-    this.#stopTimer = clock.after(nextAt - clock.now(), this.#start);
+    this.#stopTimer = clock.after(this.#nextAt - clock.now(), this.#start);
   }
 
   #isDue(): boolean {
@@ -182,14 +170,16 @@ export class GroupCommit {
     const inFlight = this.#in('in flight');
     const plants = inFlight.reduce((sum, { size }) => sum + size, 0);
     if (inFlight.length < EAGER && waiting >= plants * MIN_SHARE) return true;
-    const isLate = clock.now() - this.#startedAt >= this.#startIntervalMs;
-    return isLate || waiting >= database.maxTogether;
+    return waiting >= database.maxTogether || clock.now() >= this.#nextAt;
   }
 
-  /** In a brief slowdown of the database, the number of batches in flight must not reach the maximum. */
-  get #startIntervalMs(): number {
+  /**
+   * When the next batch starts even if those in flight have had no reply: in a brief slowdown of the database, their number must
+   * not reach the maximum.
+   */
+  get #nextAt(): number {
     const { maxInFlight } = this.#options.database.limits;
-    return Math.max(START_INTERVAL_MS, this.#inFlightMs / maxInFlight);
+    return this.#startedAt + Math.max(START_INTERVAL_MS, this.#inFlightMs / maxInFlight);
   }
 
   #in(place: 'in flight' | 'aside'): readonly Batch[] {
@@ -214,22 +204,22 @@ export class GroupCommit {
 
   /** The life of a batch: it is sent until each of its plants has an outcome. */
   async #store(batch: Batch): Promise<void> {
+    const { clock } = this.#options;
     for (;;) {
       await batch.attempt();
       this.#leave(batch);
       if (!this.#isSending) batch.giveUpQueued(CLOSED);
       if (batch.isOver) break;
-      await this.#wait(batch.pauseMs);
-      while (!this.#standAside(batch)) await this.#wait(PLACE_INTERVAL_MS);
+      do await new Promise<void>((resolve) => clock.after(batch.pauseMs, resolve));
+      while (!this.#standAside(batch));
     }
     this.#batches = this.#batches.filter((it) => it !== batch);
   }
 
   #leave(batch: Batch): void {
-    const { startedAt, place } = batch;
-    if (place === 'in flight') this.#inFlightMs = this.#options.clock.now() - startedAt;
+    if (batch.place === 'in flight') this.#inFlightMs = this.#options.clock.now() - batch.startedAt;
     batch.place = undefined;
-    this.#repliedFrom = Math.max(this.#repliedFrom, startedAt);
+    this.#repliedFrom = Math.max(this.#repliedFrom, batch.startedAt);
     this.#start();
   }
 
@@ -244,9 +234,5 @@ export class GroupCommit {
     if (!this.#hasPlace('aside')) return batch.isOver;
     batch.place = 'aside';
     return true;
-  }
-
-  #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#options.clock.after(ms, resolve));
   }
 }

@@ -1,3 +1,4 @@
+export { StoreDegradedError } from './availability.js';
 export { NoResponseError } from './clock.js';
 export type { DatabaseFinding, Finding, PlantFinding } from './finding.js';
 export {
@@ -12,6 +13,5 @@ export {
   type PlantDatabase,
   type PlantInsert,
 } from './plant-database.js';
-export { StoreDegradedError } from './store-degraded-error.js';
 export type { BatchTracer, StoreEvent, StoreObserver } from './telemetry.js';
 export { Warnings } from './warnings.js';

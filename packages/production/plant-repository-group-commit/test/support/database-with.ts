@@ -23,8 +23,6 @@ export const AVAILABLE: BatchOptions['availability'] = {
   wasReached: true,
   isQuick: true,
   ready: async () => undefined,
-  checkAgain: async () => undefined,
-  onQuickCheck: () => undefined,
 };
 
 /** What {@link databaseWith} is given: methods of the database, and of each insert. */

@@ -21,13 +21,13 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
       'const isFirst = true',
     ),
     'a plant that is not written counts as possibly written': batch(
-      "(written === 'unknown' || !isFirst)",
-      'true',
+      "isFirst && written === 'no'",
+      'false',
     ),
     'an unknown result counts as known': batch('(isUnknown || !isFirst)', 'false'),
     'a refusal counts although an earlier attempt may have written the plant': batch(
-      'if (isSentAgain ||',
-      "if ((isSentAgain && typeof found !== 'object') ||",
+      'else if (!isSentAgain)',
+      "else if (!isSentAgain || typeof found === 'object')",
     ),
     'an unusable database counts as a refused plant': batch(
       'giveUp(plant, cause, cause.message)',
@@ -46,30 +46,20 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   },
   'one plant, and much time': {
     'a lost reply is waited for': batch('this.#insert?.lose(', 'void ('),
-    'a check counts that began before the insert was sent': commit(
-      'loseReply(beganAt)',
-      'loseReply(0)',
-    ),
-    'a reply is lost before it is due': batch(
-      'checkBeganAt < this.#dueAt',
-      'checkBeganAt < (this.#sentAt ?? 0)',
-    ),
+    'a reply is lost before it is due': batch('REPLY_MS * patience', '10 * patience'),
     'the server is not asked to end a long insert': batch(
-      'WORK_MS * patience',
-      '4 * WORK_MS * patience',
+      'QUICK_MS * patience',
+      '4 * QUICK_MS * patience',
     ),
   },
   'two plants with one id in a batch': {
-    'taken counts as stored': batch(
-      "if (written === 'taken') {",
-      "if (written === 'taken') settle(plant); else if (false) {",
-    ),
+    'taken counts as stored': batch('settle(plant, new PlantIdTakenError(TAKEN))', 'settle(plant)'),
   },
   'different ids in a batch': {
     'a plant may have two outcomes': batch('if (!isPending(plant))\n        return;', ''),
     'plants get the outcomes of others': batch(
-      'const found = findingAt(result, at)',
-      'const found = findingAt(result, this.#plants.length - 1 - at)',
+      'findings[at]',
+      'findings[this.#plants.length - 1 - at]',
     ),
     'an insert that is sent again lacks expired plants': batch(
       'if (this.#attempts === 0)',
