@@ -6,12 +6,10 @@ import type { CreatePlant } from './create-plant.ts';
 import { PlantIdTakenError } from './plant-repository.ts';
 import { InvalidTokenError } from './token-verifier.ts';
 
+const ID_RULE = 'id must be a safe integer';
+
 const NewPlant = v.object({
-  id: v.pipe(
-    v.number('id must be a number'),
-    v.safeInteger('id must be a safe integer'),
-    v.toBigint(),
-  ),
+  id: v.pipe(v.number(ID_RULE), v.safeInteger(ID_RULE), v.toBigint()),
   name: v.string('name must be a string'),
   tag: v.optional(v.string('tag must be a string or absent')),
 });
@@ -24,12 +22,11 @@ export function createApp(createPlant: CreatePlant): Koa {
     await next();
   };
   const router = new Router();
-  router.post('/plants', authorize, bodyParser(), async (ctx) => {
+  router.post('/plants', authorize, bodyParser({ enableTypes: ['json'] }), async (ctx) => {
+    if (!ctx.is('json')) ctx.throw(415, 'send application/json');
     ctx.body = await ctx.state.create(v.parse(NewPlant, ctx.request.body));
   });
-  const app = new Koa().use(errorBodies);
-  app.use(router.routes());
-  return app;
+  return new Koa().use(errorBodies).use(router.routes() as Middleware);
 }
 
 const errorBodies: Middleware = async (ctx, next) => {
@@ -38,6 +35,8 @@ const errorBodies: Middleware = async (ctx, next) => {
     if (ctx.status === 404) ctx.throw(404, 'there is nothing at this path');
   } catch (thrown) {
     const [status, error, message] = failureOf(thrown);
+    if (status === 500) ctx.app.emit('error', thrown, ctx);
+    if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
     ctx.status = status;
     ctx.body = { error, message };
   }
@@ -48,6 +47,6 @@ function failureOf(thrown: unknown): [status: number, error: number, message: st
   if (thrown instanceof v.ValiError) return [400, 4005, thrown.message];
   if (thrown instanceof InvalidTokenError) return [401, 4011, thrown.message];
   if (thrown instanceof SyntaxError) return [400, 4004, 'the body is not valid JSON'];
-  if (thrown instanceof Koa.HttpError) return [thrown.status, thrown.status * 10, thrown.message];
-  return [500, 5000, 'internal error'];
+  const { status = 500, message = '' } = thrown as { status?: number; message?: string };
+  return status < 500 ? [status, status * 10, message] : [500, 5000, 'internal error'];
 }

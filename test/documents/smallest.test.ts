@@ -13,12 +13,18 @@ import { Terminal } from './support/terminal.js';
 const folder = join(root, 'examples/smallest');
 const page = 'examples/smallest/README.md';
 
-/** A token and a body, and the response. */
-const REQUESTS: readonly (readonly [token: string, body: string, response: unknown])[] = [
+/** A token and a body, the response, and the type of the body if it is not JSON. */
+const REQUESTS: readonly (readonly [
+  token: string,
+  body: string,
+  response: unknown,
+  type?: string,
+])[] = [
   ['demo', '{"id":1,"name":"Monstera","tag":"tropical"}', { name: 'Monstera', tag: 'tropical' }],
   ['demo', '{"id":1,"name":"Ficus"}', { error: 4006, message: 'a plant with this id exists' }],
   ['demo', '{"id":1.5,"name":"F"}', { error: 4005, message: 'id must be a safe integer' }],
   ['demo', '{', { error: 4004, message: 'the body is not valid JSON' }],
+  ['demo', '{}', { error: 4150, message: 'send application/json' }, 'text/plain'],
   ['other', '{', { error: 4011, message: 'invalid token' }],
 ];
 
@@ -56,8 +62,9 @@ describe('The smallest plant store, copied', function () {
       terminal.start('exec npm start', { PORT: `${port}`, ...env });
       const address = `http://127.0.0.1:${port}`;
       await terminal.run(`curl -s --retry 99 --retry-connrefused --retry-delay 1 ${address}`);
-      for (const [token, body, expected] of REQUESTS) {
-        const response = await postPlant(address, body, { Authorization: `Bearer ${token}` });
+      for (const [token, body, expected, type = 'application/json'] of REQUESTS) {
+        const headers = { Authorization: `Bearer ${token}`, 'Content-Type': type };
+        const response = await postPlant(address, body, headers);
         expect(await response.json()).to.deep.equal(expected);
       }
     });

@@ -1,6 +1,6 @@
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { parseTokensList, StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { ContainerModule } from 'inversify';
 import { ids } from './application.js';
 import type { Settings } from './settings.js';
@@ -14,10 +14,8 @@ export const adapters = ({ MONGODB_URI, MONGODB_COLLECTION, ACCESS_TOKEN_SHA256 
           ? new MemoryPlantRepository()
           : new MongoPlantRepository(MONGODB_URI, MONGODB_COLLECTION),
       )
-      .inSingletonScope()
       .onDeactivation((plants) => plants.close());
     bind(ids.tokenVerifier)
-      .toDynamicValue(() => new StaticTokenVerifier(parseTokensList(ACCESS_TOKEN_SHA256)))
-      .inSingletonScope()
+      .toDynamicValue(() => new StaticTokenVerifier(ACCESS_TOKEN_SHA256))
       .onDeactivation((tokens) => tokens.close());
   });

@@ -6,7 +6,7 @@ import { application, ids } from './application.js';
 import { readSettings } from './settings.js';
 
 const settings = readSettings(process.env);
-const { BASE_PATH: basePath, BODY_LIMIT: bodyLimit, TIME_LIMIT_MS: timeLimitMs } = settings;
+const { BASE_PATH: basePath, BODY_LIMIT: bodyLimit, REQUEST_DEADLINE_MS: timeLimitMs } = settings;
 const container = new Container({ defaultScope: 'Singleton' });
 container.load(application({ basePath, bodyLimit, timeLimitMs }), adapters(settings));
 
@@ -20,7 +20,7 @@ process.stdout.write(`Plant Store listens on http://${host}:${port}\n`);
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
     // Requests in progress get their responses, but a busy connection does not keep the service alive.
-    setTimeout(() => server.closeAllConnections(), settings.TIME_LIMIT_MS).unref();
+    setTimeout(() => server.closeAllConnections(), timeLimitMs).unref();
     await new Promise((closed) => server.close(closed));
     await container.unbindAllAsync();
   });

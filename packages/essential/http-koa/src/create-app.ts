@@ -14,11 +14,18 @@ export interface RouteOptions extends CreateLimits {
 export interface AppOptions extends RouteOptions {
   /** Middleware around all routes, outermost first. None by default. */
   readonly around?: readonly Middleware[] | undefined;
-  /** Other routes, whose failures have the format of the specification, too. None by default. */
+  /**
+   * Other routes, whose failures have the format of the specification, too: they throw `HttpError`, not what `ctx.throw`
+   * throws. None by default.
+   */
   readonly routes?: readonly Middleware[] | undefined;
 }
 
-/** Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints"). */
+/**
+ * Creates a Koa application with `POST /plants` (docs/specification.md, "Endpoints").
+ *
+ * @throws {TypeError | RangeError} if an option is invalid.
+ */
 export function createApp(
   useCase: CreatesPlants,
   { around = [], routes = [], ...options }: AppOptions = {},
@@ -29,11 +36,18 @@ export function createApp(
   return app;
 }
 
-/** Creates the route alone, for a Koa application of your own. Put it after {@link respondToFailures}. */
+/**
+ * Creates the route alone, for a Koa application of your own. Put it after {@link respondToFailures}.
+ *
+ * @throws {TypeError | RangeError} if an option is invalid.
+ */
 export function plantRouter(
   useCase: CreatesPlants,
   { basePath = '', ...limits }: RouteOptions = {},
 ): Router {
+  if (!BASE_PATH.test(basePath)) {
+    throw new TypeError(`basePath must be empty or segments like /store/v1, found '${basePath}'`);
+  }
   // Paths match exactly: `/plants/` and `/Plants` are not `/plants`.
   const router = new Router({ prefix: basePath, strict: true, sensitive: true });
   router.post('/plants', createPlant(useCase, limits));

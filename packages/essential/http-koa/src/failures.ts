@@ -23,7 +23,7 @@ const OUTAGE = { ours: true, retryAfter: 1 } as const;
 
 const create = failuresOfCreate('the body');
 
-/** All failures, by the `code` of the error that causes each. */
+/** All failures, by name. An error whose `code` is a name causes that failure. */
 const rows = {
   MALFORMED_REQUEST: {
     status: 400,

@@ -14,6 +14,7 @@ export {
   failures,
   HttpError,
 } from './failures.js';
+export { expectPositiveInteger } from './options.js';
 export {
   allowOnly,
   type FailureState,

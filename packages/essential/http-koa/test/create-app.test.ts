@@ -48,6 +48,19 @@ describe('The application in a Koa application', () => {
     expect(response.headers.get('Set-Cookie')).to.include('koa.sess');
   });
 
+  it('refuses options that would disable a limit or be a pattern of paths', () => {
+    for (const [options, error] of [
+      [{ bodyLimit: Number.NaN }, 'bodyLimit must be a whole number above 0, found NaN'],
+      [{ timeLimitMs: Number.POSITIVE_INFINITY }, 'timeLimitMs'],
+      [
+        { basePath: '/:store' },
+        "basePath must be empty or segments like /store/v1, found '/:store'",
+      ],
+    ] as const) {
+      expect(() => createApp(useCase(), options), error).to.throw(error);
+    }
+  });
+
   it('passes on what the route alone does not serve', async () => {
     const host = new Koa();
     host.use(respondToFailures);

@@ -44,11 +44,13 @@ export function sharedLookup(
     throw new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
   }
 
-  return (host, { all }, callback) => {
+  return (host, { all, family }, callback) => {
     inTime(host).then(
-      (addresses) => {
-        const [first = { address: '', family: 0 }] = addresses;
-        if (all) callback(null, addresses);
+      (found) => {
+        const addresses = found.filter((it) => !family || it.family === family);
+        const [first] = addresses;
+        if (!first) callback(new Error(`the name ${host} has no IPv${family} address`), []);
+        else if (all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
       (error) => callback(error, []),

@@ -26,9 +26,9 @@ describe('The look-up of the names of servers', () => {
   });
 
   /** What a connection gets. */
-  const lookUp = (all = true): Promise<unknown> =>
+  const lookUp = (all = true, family = 0): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      lookup(HOST, { all }, (error, ...found) => (error ? reject(error) : resolve(found)));
+      lookup(HOST, { all, family }, (error, ...found) => (error ? reject(error) : resolve(found)));
     });
 
   it('goes on when a connection can wait no longer, and serves the next ones', async () => {
@@ -38,6 +38,7 @@ describe('The look-up of the names of servers', () => {
     respond();
     deepEqual(await lookUp(), [ADDRESSES]);
     deepEqual(await lookUp(false), ['192.0.2.1', 4]);
+    deepEqual(await lookUp(false, 6), ['2001:db8::1', 6]);
   });
 
   it('keeps the latest result when look-ups fail, unless the name is gone', async () => {

@@ -1,10 +1,10 @@
 import type { Client } from '@plant-store/domain';
-import { type CreatesPlants, HttpError } from '@plant-store/http-koa';
+import { type CreatesPlants, expectPositiveInteger, HttpError } from '@plant-store/http-koa';
 import { failures } from './operation-failures.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError({ ...failures.TOO_MANY_REQUESTS, retryAfter: 30 })`. Any
- * error that `failures` does not list is a bug. The time limit of a create does not cover this call: limit it yourself.
+ * error that `failures` does not list is a bug. What it takes is taken from the time limit of the create.
  */
 export type Admit = (client: Client) => void | Promise<void>;
 
@@ -15,18 +15,20 @@ export interface Limits {
   readonly maxInFlight?: number;
 }
 
-/** Surrounds the use case: it refuses clients that `admit` refuses, and creates beyond the limit. */
+/**
+ * Surrounds the use case: it refuses clients that `admit` refuses, and creates beyond the limit.
+ *
+ * @throws {RangeError} if the limit is invalid.
+ */
 export function limited(
   useCase: CreatesPlants,
   { admit, maxInFlight = 1000 }: Limits,
 ): CreatesPlants {
+  expectPositiveInteger('maxInFlight', maxInFlight);
   let inFlight = 0;
   return {
     async authorize(token) {
-      const startedAt = performance.now();
       const creator = await useCase.authorize(token);
-      // A slow verifier leaves less time to the store.
-      const takenMs = performance.now() - startedAt;
       if (admit !== undefined) await admit(creator.client);
       return {
         client: creator.client,
@@ -34,7 +36,7 @@ export function limited(
           if (inFlight >= maxInFlight) throw new HttpError(failures.OVERLOADED);
           inFlight += 1;
           try {
-            return await creator.create(plant, timeLimitMs - takenMs);
+            return await creator.create(plant, timeLimitMs);
           } finally {
             inFlight -= 1;
           }

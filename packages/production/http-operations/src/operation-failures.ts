@@ -2,7 +2,7 @@ import { type Failure, HttpError, failures as ofCreate } from '@plant-store/http
 
 const LATER = { retryAfter: 1 };
 
-/** The failures that only a service in production has, by the `code` of the error that causes each. */
+/** The failures that only a service in production has. They are thrown as `HttpError`. */
 const own = {
   TOO_MANY_REQUESTS: {
     status: 429,

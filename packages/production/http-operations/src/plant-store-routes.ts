@@ -15,7 +15,6 @@ import {
   type OperationsOptions,
   type Readiness,
 } from './operation-routes.js';
-import { plainPath, positiveInteger } from './options.js';
 
 export interface RoutesDependencies extends Pick<Limits, 'admit'> {
   readonly createPlant: CreatesPlants;
@@ -31,12 +30,13 @@ export interface RoutesOptions
 /**
  * Creates a middleware with all routes, for your own Koa application or router. It passes on requests to other paths.
  * Failures of the service are emitted as `error` on your application.
+ *
+ * @throws {TypeError | RangeError} if an option is invalid.
  */
 export function plantStoreRoutes(
   { createPlant, admit, ready, observer }: RoutesDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  expectValid(options);
   const router = newRouter();
   router.use(observed(observer), respondToFailures);
   addOperations(router, ready, options);
@@ -44,12 +44,4 @@ export function plantStoreRoutes(
   const plants = plantRouter(limited(createPlant, limits), options).routes();
   router.use(hostedBody, plants as Middleware);
   return router.routes() as Middleware;
-}
-
-/** @throws {TypeError | RangeError} if an option is invalid. */
-function expectValid({ basePath = '', ...limits }: RoutesOptions): void {
-  plainPath('basePath', basePath);
-  for (const name of ['bodyLimit', 'maxInFlight', 'timeLimitMs'] as const) {
-    positiveInteger(name, limits[name] ?? 1);
-  }
 }

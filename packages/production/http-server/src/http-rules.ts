@@ -73,7 +73,7 @@ export function expectsContinue(request: IncomingMessage): boolean {
 
 /**
  * Returns whether a target is a path, a URL or `*` (RFC 9112 section 3.2). Frameworks would cut off a fragment, take the path
- * of any URL, and throw for an invalid host, such as `[::1` or `xn--a`.
+ * of any URL, and throw for an invalid host, such as `[::1` or `256.0.0.1`.
  */
 function isTarget(target: string): boolean {
   if (FRAGMENT.test(target)) return false;

@@ -52,7 +52,8 @@ export async function readConfiguration(
   const noVerifier = VERIFIER_VARIABLES.every(isUnset);
   const noToken = isUnset('ACCESS_TOKEN');
   const hasDefaults = isTrial(env) && purpose === 'service';
-  const isDemo = hasDefaults && noVerifier && noToken && !namesProduction(given);
+  const production = productionIn(given);
+  const isDemo = hasDefaults && noVerifier && noToken && production === undefined;
   const demoToken = isDemo ? newToken() : undefined;
   const service = env.NODE_ENV === 'production' ? { DOCS: 'off', ...env } : env;
   const values = await collect(problems, () =>
@@ -64,7 +65,7 @@ export async function readConfiguration(
     ? demoVerifier(demoToken)
     : await collect(problems, () => configureChosen(verifiers, env));
   if (noStore && !hasDefaults) problems.push(NO_STORE);
-  if (noVerifier && !isDemo) problems.push(noToken ? NO_VERIFIER : UNVERIFIED_TOKEN);
+  if (noVerifier && !isDemo) problems.push(noToken ? noVerifierIn(production) : UNVERIFIED_TOKEN);
   if (purpose === 'client' && noToken) problems.push(NO_TOKEN);
   const lookAlikes = lookAlikesIn(given, settings);
   const needed = [
@@ -104,17 +105,19 @@ async function collect<T>(problems: string[], step: () => T | Promise<T>): Promi
 }
 
 const NO_STORE = `STORAGE: not set. Set ${variablesThatChoose(stores)}, or STORAGE=memory (${MEMORY_DRAWBACK})`;
-const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other token verifier is configured. Set ${variablesThatChoose(verifiers)}`;
 const UNVERIFIED_TOKEN =
   'ACCESS_TOKEN: set, but nothing verifies it. Set ACCESS_TOKEN_SHA256 to its digest, which `printf %s "$ACCESS_TOKEN" | sha256sum` prints, or set another way to verify tokens';
 const NO_TOKEN =
   'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
 
-/** Whether a variable says that this is production, even if this service does not use it. */
-function namesProduction(given: NodeJS.ProcessEnv): boolean {
-  return Object.entries(given).some(
-    ([name, value]) => /ENV/i.test(name) && /^\s*prod/i.test(`${value}`),
-  );
+/** Returns a variable that says that this is production, even if this service does not use it. */
+function productionIn(given: NodeJS.ProcessEnv): string | undefined {
+  return Object.keys(given).find((it) => /ENV/i.test(it) && /^\s*prod/i.test(`${given[it]}`));
+}
+
+function noVerifierIn(production: string | undefined): string {
+  const why = production ? `, which production needs (as ${production} says)` : '';
+  return `ACCESS_TOKENS_FILE: not set, and no other token verifier is configured${why}. Set ${variablesThatChoose(verifiers)}`;
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */

@@ -27,7 +27,7 @@ const OUTCOMES: ReadonlyMap<string, string> = new Map([
 /** For each counter: its HELP text, its label, and the values of the label that are shown from the start. */
 const COUNTERS = {
   plant_store_overloaded_requests_total: [
-    'Requests that failed with error 5032: too many creates were in progress, or the service was stopping.',
+    'Requests that failed with error 5032: too many creates were in progress.',
   ],
   plant_store_bugs_total: ['Requests that failed with error 5000, a bug in the service.'],
   plant_store_connections_refused_total: [

@@ -150,7 +150,10 @@ describe('An invalid configuration', () => {
     ...['STORAGE', 'MONGODB_COLLECTION', 'JWT_ISSUER', 'NODE_ENV', 'ACCESS_TOKENS_FILE'].map(
       (name): Row => [{ [`${name}_FILE`]: '/none' }, unknown(`${name}_FILE`, name)],
     ),
-    [{ APP_ENV: 'production' }, NO_VERIFIER],
+    [
+      { APP_ENV: 'production' },
+      NO_VERIFIER.replace('configured', 'configured, which production needs (as APP_ENV says)'),
+    ],
     [
       {
         MONGODB_URI: 'mongodb://a',
