@@ -1,15 +1,7 @@
 import { hooksOf, suiteOf } from '@plant-store/contract-suite';
-import type { PlantRepository } from '@plant-store/domain';
-import type { PlantReader } from '@plant-store/plant-reader';
-import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { reading } from './reading.js';
 
-/** A new, empty store under test, which can be read. */
-export interface OpenReader extends OpenStore {
-  readonly repository: PlantRepository & PlantReader;
-  /** Another program stores something under this id that is not a plant, such as a name that is not a string. */
-  storeNoPlant?(id: bigint): Promise<void>;
-}
+export type { OpenReader } from './reading.js';
 
 /** The promises of `PlantReader` as cases. */
 export const readerCases = reading;

@@ -4,9 +4,11 @@ import {
   type NewPlant,
   type NewPlantFields,
   type PlantId,
+  type PlantRepository,
   StoreUnavailableError,
 } from '@plant-store/domain';
-import { UnreadablePlantError } from '@plant-store/plant-reader';
+import { type PlantReader, UnreadablePlantError } from '@plant-store/plant-reader';
+import type { OpenStore } from '@plant-store/plant-repository-contract';
 import {
   BEFORE,
   expectSame,
@@ -19,7 +21,13 @@ import {
   TIME_LIMIT_MS,
 } from '@plant-store/plant-repository-contract/steps';
 import { EDGES, EXACT, inOrder, OTHERS } from '@plant-store/plant-repository-contract/values';
-import type { OpenReader } from './plant-reader-contract.js';
+
+/** A new, empty store under test, which can be read. */
+export interface OpenReader extends OpenStore {
+  readonly repository: PlantRepository & PlantReader;
+  /** Another program stores something under this id that is not a plant, such as a name that is not a string. */
+  storeNoPlant?(id: bigint): Promise<void>;
+}
 
 /** Each is larger than what an adapter may allow for the bytes of a page. */
 const LARGE = plants(3).map(({ id }) => {

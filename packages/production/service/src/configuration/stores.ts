@@ -1,13 +1,12 @@
-import type { NewPlant, PlantRepository } from '@plant-store/domain';
-import { MemoryPlantReader, type PageRequest, type PlantReader } from '@plant-store/plant-reader';
+import type { NewPlant } from '@plant-store/domain';
+import { MemoryPlantReader, type PageRequest } from '@plant-store/plant-reader';
 import type { BatchTracer, StoreObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice } from './adapter-choice.js';
 import { ConfigurationError, oneOf, required, text } from './setting.js';
-import { watched } from './watched-store.js';
+import { type Store, watched } from './watched-store.js';
 
-/** A store; plants can be exported from it only if it is a `PlantReader`. */
-export type Store = PlantRepository & Partial<PlantReader>;
+export type { Store };
 
 /** What a store is opened for. A check and an export change nothing in the database. */
 export type Purpose = 'serve' | 'check' | 'export';

@@ -1,7 +1,10 @@
-import type { StoreUnavailableError } from '@plant-store/domain';
+import type { PlantRepository, StoreUnavailableError } from '@plant-store/domain';
+import type { PlantReader } from '@plant-store/plant-reader';
 import type { StoreObserver } from '@plant-store/plant-repository-group-commit';
 import { sentenceOf } from '../messages/wording.js';
-import type { Store } from './stores.js';
+
+/** A store; plants can be exported from it only if it is a `PlantReader`. */
+export type Store = PlantRepository & Partial<PlantReader>;
 
 const CHECK_INTERVAL_MS = 1_000;
 
