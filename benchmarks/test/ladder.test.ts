@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import type { Sample } from '../src/bench/compare.js';
 import { medianAndRange, perSecond, ratios } from '../src/bench/ratios.js';
-import type { Figures } from '../src/demo/figures.js';
-import { faultColumns } from '../src/ladder/faults.js';
 
 const sample = (subject: string, round: number, perSecond: number, connections = 50): Sample => {
   const cpuUs = [perSecond / 2, perSecond / 4];
@@ -29,35 +27,5 @@ describe('A ratio', () => {
     expect(medianAndRange([2, 0.5, 3])).to.equal('2.00 (0.50–3.00)');
     expect(medianAndRange([2, 4])).to.equal('3.00 (2.00–4.00)');
     expect(medianAndRange([1.5])).to.equal('1.50');
-  });
-});
-
-describe('The table of the ladder', () => {
-  const names = ['a', 'b'];
-
-  it('adds up the runs of the demo, and shows how many responses were compared', () => {
-    const run = (name: string, wrong: number, unknown: number): Figures => ({
-      name,
-      isService: true,
-      sent: 1_000,
-      outcomes: {
-        stored: 990,
-        storedNotFailed: wrong,
-        lostNotStored: 1,
-        failed: 3,
-        unknownStored: unknown,
-        unknownNotStored: 0,
-      },
-      faults: { killed: { responses: 100, unknown, longestWaitMs: 1 } },
-    });
-    const columns = faultColumns([
-      [run('a', 0, 5), run('b', 2, 0)],
-      [run('a', 1, 7), run('b', 3, 0)],
-    ]);
-    expect(columns.map(({ title, cells }) => [title, ...names.map((it) => cells.get(it))])).to.eql([
-      ['wrong', '3 of 2,000', '7 of 2,000'],
-      ['unknown, killed', '12 of 200', '0 of 200'],
-      ['not stored', '6 of 2,000', '6 of 2,000'],
-    ]);
   });
 });

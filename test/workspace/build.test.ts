@@ -1,47 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../support/root.js';
-import { run } from '../support/run.js';
-
-describe('A build', () => {
-  it('removes only the output of sources that no longer exist', async () => {
-    const folder = temporaryFolder();
-    const write = (file: string) => {
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(join(folder, file), '');
-      return file;
-    };
-    const script = 'scripts/remove-stale.js';
-    write(script);
-    copyFileSync(join(root, script), join(folder, script));
-    const sources = ['a/src/b.ts', 'a/src/g.cjs', 'a/test/c/b.test.ts'];
-    for (const source of [...sources.map((it) => `packages/${it}`), 'test/d.ts']) write(source);
-    const below = (folder: string, files: string) =>
-      files.split(' ').map((it) => `${folder}/${it}`);
-    const kept = [
-      ...below('packages/a/dist/src', 'b.js b.d.ts g.cjs g.d.cts build.json'),
-      ...below('packages/a/dist/test', 'c/b.test.js tsconfig.tsbuildinfo'),
-      ...['dist/test/d.js', 'node_modules/e/dist/f.js'],
-    ].map(write);
-    const stale = [
-      ...below('packages/a/dist/test', 'b.test.js g.cjs g.d.cts'),
-      ...['packages/gone/dist/src/b.js', 'dist/test/e.js'],
-    ].map(write);
-    await run(process.execPath, [join(folder, script)]);
-    const exists = (file: string) => existsSync(join(folder, file));
-    expect(kept.filter((file) => !exists(file))).to.deep.equal([]);
-    expect(stale.filter(exists)).to.deep.equal([]);
-  });
-});
 
 /** Returns how to write files into a folder, which has these scripts of the project, and how to run them there. */
 function projectWith(...scripts: string[]) {
@@ -59,6 +20,29 @@ function projectWith(...scripts: string[]) {
     spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
   return { write, runScript };
 }
+
+describe('A build', () => {
+  it('removes only the output of sources that no longer exist', () => {
+    const script = 'scripts/remove-stale.js';
+    const { write, runScript } = projectWith(script);
+    const all = (folder: string, files: string) =>
+      files.split(' ').map((it) => write(`${folder}/${it}`, ''));
+    all('packages/a', 'src/b.ts src/g.cjs test/c/b.test.ts');
+    all('test', 'd.ts');
+    const kept = [
+      ...all('packages/a/dist/src', 'b.js b.d.ts g.cjs g.d.cts build.json'),
+      ...all('packages/a/dist/test', 'c/b.test.js tsconfig.tsbuildinfo'),
+      ...all('.', 'dist/test/d.js node_modules/e/dist/f.js'),
+    ];
+    const stale = [
+      ...all('packages/a/dist/test', 'b.test.js g.cjs g.d.cts'),
+      ...all('.', 'packages/gone/dist/src/b.js dist/test/e.js'),
+    ];
+    runScript(script);
+    expect(kept.filter((file) => !existsSync(file))).to.deep.equal([]);
+    expect(stale.filter((file) => existsSync(file))).to.deep.equal([]);
+  });
+});
 
 describe('npm test', () => {
   it('runs every step, and exits with 0 only if all of them succeed', () => {

@@ -1,12 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { CreatePlant } from '@plant-store/domain';
-import {
-  type CreatesPlants,
-  createApp,
-  plantRouter,
-  respondToFailures,
-} from '@plant-store/http-koa';
+import { createApp, plantRouter, respondToFailures } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
@@ -77,24 +72,5 @@ describe('The application in a Koa application', () => {
     host.on('error', (error) => errors.push(`${error}`));
     expect((await create(host)).status).to.equal(500);
     expect(errors.join()).to.include('another body parser');
-  });
-
-  it('passes every byte of a name', async () => {
-    const names: string[] = [];
-    const recording: CreatesPlants = {
-      authorize: async () => ({
-        client: { name: '', permissions: new Set() },
-        create: async (plant) => {
-          names.push(plant.name);
-          return { name: plant.name };
-        },
-      }),
-    };
-    const name = Array.from({ length: 0x800 }, (_, code) => String.fromCodePoint(code + 0x20)).join(
-      '',
-    );
-    const body = JSON.stringify({ id: 1, name });
-    expect((await create(createApp(recording), '/plants', body)).status).to.equal(200);
-    expect(names).to.deep.equal([name]);
   });
 });

@@ -1,7 +1,5 @@
 import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { type NewPlant, newPlant, StoreUnavailableError } from '@plant-store/domain';
 import { MemoryPlantReader, type PlantReader } from '@plant-store/plant-reader';
 import { exportPages, type PlantExportOptions } from '@plant-store/plants-ndjson';
@@ -74,28 +72,6 @@ describe('An export', () => {
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();
     expect(read).to.equal(2);
     await pages.return(undefined);
-  });
-
-  it('releases each page after writing it', async () => {
-    const pages: WeakRef<object>[] = [];
-    const ofOne: PlantReader = {
-      async read({ after }) {
-        const page = after === 50n ? [] : [newPlant({ id: (after ?? 0n) + 1n, name: '' })];
-        pages.push(new WeakRef(page));
-        return page;
-      },
-    };
-    setFlagsFromString('--expose-gc');
-    const collectGarbage: () => void = runInNewContext('gc');
-    let kept = 0;
-    for await (const { last } of exportFrom(ofOne)) {
-      if (last < 50n) continue;
-      await nextTurn();
-      collectGarbage();
-      kept = pages.filter((page) => page.deref() !== undefined).length;
-    }
-    expect(pages).to.have.length(51);
-    expect(kept).to.be.at.most(3);
   });
 
   it('stops before the next page, even while the database does not respond', async () => {

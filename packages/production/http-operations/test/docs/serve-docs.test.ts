@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { plantStoreRoutes } from '@plant-store/http-operations';
 import { expect } from 'chai';
-import Koa from 'koa';
 import { parse } from 'yaml';
 import { openApiDescription } from '../../src/docs/openapi-description.js';
 import { useEmbedding } from '../support/embedding.js';
@@ -83,16 +81,6 @@ describe('The docs', () => {
       expect(unchanged.fields).to.include({ ...FIELDS, etag: fields.etag });
     });
   }
-
-  it('respond 304 even when they are mounted in another application', async () => {
-    const app = new Koa().use(plantStoreRoutes(embedding.dependencies));
-    origin = await embedding.serveOnNode(app);
-    const { etag = '' } = (await get('/docs')).fields;
-    const again = { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' };
-    const { status, fields } = await get('/docs', again);
-    expect([status, fields.etag]).to.deep.equal([304, etag]);
-    expect(fields).to.include.keys('x-request-id');
-  });
 
   it('contain the files of Swagger UI as published', async () => {
     for (const [name, digest] of Object.entries(SWAGGER_UI)) {
