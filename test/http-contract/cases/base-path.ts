@@ -1,30 +1,11 @@
-import { expect } from 'chai';
-import { asking, creating, expectService, groups } from '../support/cases.js';
-import { RawConnection } from '../support/raw-connection.js';
+import { asking, creating, groups } from '../support/cases.js';
 import { SERVED, UNSERVED } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
-const SETTINGS = { BASE_PATH: '/garden/v1', DOCS: 'off', MAX_CONNECTIONS: '3' };
+const SETTINGS = { BASE_PATH: '/garden/v1', DOCS: 'off' };
 
-describe('With BASE_PATH, DOCS=off and MAX_CONNECTIONS, the service', () => {
+describe('With BASE_PATH and DOCS=off, the service', () => {
   const service = useSharedService(SETTINGS);
-
-  it('closes a connection beyond MAX_CONNECTIONS without a response, until another is closed', async () => {
-    const [first, ...others] = await Promise.all([openOne(), openOne(), openOne()]);
-    for (const connection of [first, ...others]) await expectService(connection);
-    expect((await (await openOne()).ending()).rest).to.equal('');
-    await closed(first);
-    const next = await openOne();
-    await expectService(next);
-    for (const connection of [...others, next]) await closed(connection);
-  });
-
-  const openOne = () => RawConnection.open(service().port);
-
-  async function closed(connection: RawConnection): Promise<void> {
-    connection.socket.end();
-    await connection.ending();
-  }
 
   const absolute = 'http://a.example/garden/v1/plants';
   const another = { method: UNSERVED, target: '/garden/v1/plants' };

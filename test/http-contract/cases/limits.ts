@@ -138,20 +138,6 @@ describe('A body larger than the buffers of Node.js, in small chunks,', () => {
       { error: 4003, says },
     ),
   );
-
-  it('is read completely when it arrives after its headers', async () => {
-    using connection = await RawConnection.open(service().port);
-    using other = await RawConnection.open(service().port);
-    const type = 'application/json;garbage " ,/ =';
-    const headers = { 'content-type': type, 'content-encoding': 'identity' };
-    const bytes = create({ chunks: chunks(LARGE), headers });
-    const [head, end] = [bytes.indexOf('\r\n\r\n') + 4, bytes.length - 5];
-    for (const [from, to] of [[0, head], [head, end], [end]] as const) {
-      await connection.send(bytes.subarray(from, to));
-      await expectService(other);
-    }
-    checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });
-  });
 });
 
 describe('Time limits', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { asking, creating, expectFree, groups, responsesTo } from '../support/cases.js';
 import { errorOf } from '../support/check-response.js';
-import { create, freshId, JAVA, LIVEZ, type Parts, plantText } from '../support/requests.js';
+import { create, freshId, JAVA, type Parts, plantText } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 const UPGRADES: Readonly<Record<string, NonNullable<Parts['headers']>>> = {
@@ -21,14 +21,6 @@ const NO_UPGRADES: Readonly<Record<string, NonNullable<Parts['headers']>>> = {
 /** The fuzzer pipelines upgrade requests, cut anywhere, whose bodies are requests themselves. */
 describe('Upgrades', () => {
   const service = useSharedService();
-
-  it('The preface of HTTP/2 gets a 4000, which arrives before any reset', async () => {
-    const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    for (const before of [[], [LIVEZ]]) {
-      const responses = await responsesTo(service().port, ...before, preface, Buffer.alloc(30_000));
-      expect(responses.map(errorOf)).to.deep.equal([...Array(before.length), 4000]);
-    }
-  });
 
   const closed = { connection: 'close' } as const;
   const livez = { ...closed, otherContent: true };

@@ -2,13 +2,7 @@ import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { contractCases } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { openStore, storeVariants } from './support/correct-store.js';
-import { conduct } from './support/faulty-adapters/conduct.js';
-import { ids } from './support/faulty-adapters/ids.js';
-import { outcomes } from './support/faulty-adapters/outcomes.js';
-import { values } from './support/faulty-adapters/values.js';
-
-/** The files are named after the files of the cases that catch the faultyAdapters. */
-const faultyAdapters = { ...values, ...ids, ...outcomes, ...conduct };
+import { faultyAdapters } from './support/faulty-adapters.js';
 
 describeSuiteItself('PlantRepository', contractCases, openStore, storeVariants, faultyAdapters);
 

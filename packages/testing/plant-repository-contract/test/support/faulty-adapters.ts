@@ -1,8 +1,29 @@
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Defect, FaultyAdapters } from '@plant-store/contract-suite/mocha';
-import { OutcomeUnknownError, PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
-import { type CorrectStore, PASSWORD } from '../correct-store.js';
-import { alwaysReady } from './conduct.js';
+import {
+  newPlant,
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  StoreUnavailableError,
+} from '@plant-store/domain';
+import { type CorrectStore, PASSWORD } from './correct-store.js';
+
+/** A store that changes fields of each plant. */
+const changing =
+  (failure: string, change: CorrectStore['change']): Defect<CorrectStore> =>
+  () => ({ failure, change });
+
+const changingTag = (expected: string, change: (tag: string) => string | undefined) =>
+  changing(expected, ({ tag = '' }) => ({ tag: change(tag) }));
+
+const replacing: Defect<CorrectStore> = ({ database }) => ({
+  failure: 'plant 7 in the database: expected name',
+  failed(error, plant) {
+    if (plant !== undefined) database.keep(plant);
+    return error;
+  },
+});
 
 const never = () => new Promise<never>(() => {});
 
@@ -28,8 +49,81 @@ const failingForGood: Defect<CorrectStore> = ({ past }) => ({
   refuse: () => past.failed.size > 0 && new StoreUnavailableError('it failed before'),
 });
 
-/** Defects about outcomes, by the case that catches them. */
-export const outcomes: FaultyAdapters<CorrectStore> = {
+/** More timers and connections than the other stores of these tests end meanwhile. */
+const MANY = 50;
+const timers: NodeJS.Timeout[] = [];
+after(() => timers.forEach(clearInterval));
+
+const alwaysReady: Defect<CorrectStore> = () => ({
+  failure: 'ready: expected it to be rejected as unavailable',
+  async ready() {},
+});
+
+const closingEarly: Defect<CorrectStore> = () => ({
+  failure: 'close resolved while adds were under way',
+  async close() {},
+});
+
+/** Defects of stores, by the case that catches them. */
+export const faultyAdapters: FaultyAdapters<CorrectStore> = {
+  'stores every name and tag exactly, and an absent tag as absent': {
+    'normalises names': changing('in the database: expected name "', ({ name }) => ({
+      name: name.normalize('NFC'),
+    })),
+    'stores at most 32 KiB of a tag': changingTag('in the database: expected tag "', (tag) =>
+      tag.slice(0, 32_768),
+    ),
+    'stores an absent tag as an empty one': changingTag('expected no tag, got tag ""', String),
+  },
+  'distinguishes ids across the whole range of int64': {
+    'keeps ids as doubles': changing('expected', ({ id }) => ({
+      id: BigInt.asIntN(64, BigInt(Number(id))),
+    })),
+  },
+  'rejects a plant whose id is taken, even if the two plants are equal': {
+    'mistakes the same content for the same create': ({ database }) => ({
+      failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
+      attempt: async (plant, mark) =>
+        database.rows.get(plant.id)?.plant.name === plant.name || database.insert(plant, mark),
+    }),
+    'lets a plant that it refuses replace the first one': replacing,
+  },
+  'stores exactly one of 100 plants that are added concurrently with the same id': {
+    'lets a plant that it refuses replace the first one': replacing,
+    'lets equal concurrent adds share one call': ({ add, past }) => ({
+      failure: 'plant 7: expected that one of 100 adds resolves, got 2',
+      add(plant, limit) {
+        const equal = [...past.underWay].find(([it]) => isDeepStrictEqual(it, plant));
+        return equal?.[1] ?? add(plant, limit);
+      },
+    }),
+  },
+  'stores exactly one of two plants with the same id, added through two repositories': {
+    'checks ids only against its own concurrent adds': ({ database }, own = new Set<bigint>()) => ({
+      failure: 'plant 7: expected that one of 2 adds resolves, got 2',
+      async add(plant) {
+        const isTaken = own.has(plant.id) || database.rows.has(plant.id);
+        own.add(plant.id);
+        await setImmediate();
+        if (isTaken) throw new PlantIdTakenError('taken');
+        database.keep(plant);
+      },
+    }),
+  },
+  'reports to each of 100 concurrent callers the outcome of its own plant': {
+    'reports one outcome to all concurrent callers': ({ add, past }) => ({
+      failure: 'plant 0: expected stored, because its id was free; got taken',
+      async add(plant, limit) {
+        const adding = add(plant, limit);
+        await setImmediate();
+        await Promise.all([adding, ...past.underWay.values()]);
+      },
+    }),
+    'acknowledges the 141st concurrent add without a write': ({ database, past }) => ({
+      failure: 'plant 10140 was reported as stored. In the database: expected id 10140',
+      attempt: async (...add) => past.underWay.size === 140 || database.insert(...add),
+    }),
+  },
   'reports in time that the database cannot be reached, and recovers': {
     'still tries to write a plant that it has reported as unavailable': ({ add, database }) => ({
       failure: 'plant 2 was reported as unavailable. In the database: expected no plant, got id 2',
@@ -195,6 +289,93 @@ export const outcomes: FaultyAdapters<CorrectStore> = {
     'does not replace one of ten connections that are lost': ({ past }) => ({
       failure: 'expected stored, because its id is free, and the database can be used; got unknown',
       refuse: () => past.failed.size > 0 && past.adds % 10 === 9 && new OutcomeUnknownError('lost'),
+    }),
+  },
+  'stores a copy, so that the caller may change the object later': {
+    'stores the object of its caller, not a copy': ({ database }) => ({
+      failure: 'plant 1 in the database: expected name "rare-name-1", tag "rare-tag-1", got name',
+      add: async (plant) => database.keep(plant),
+    }),
+  },
+  'is ready until closed, and can be closed more than once': {
+    'is never ready': () => ({
+      failure: 'ready: expected it to resolve; got StoreUnavailableError',
+      ready: () => Promise.reject(new StoreUnavailableError('never')),
+    }),
+    'cannot be closed more than once': ({ close, past }) => ({
+      failure: 'close was rejected: Error: closed already',
+      close: () => (past.closed ? Promise.reject(new Error('closed already')) : close()),
+    }),
+    'still stores plants after close': () => ({
+      failure: 'plant 3: expected unavailable, because the repository is closed; got stored',
+      async close() {},
+    }),
+    'is always ready': alwaysReady,
+    'treats fractions of milliseconds as a bug': () => ({
+      failure: 'add of plant 1 was rejected with an error that is not of the port: RangeError',
+      limit: (timeLimitMs) => Number(BigInt(timeLimitMs)),
+    }),
+  },
+  'settles adds in progress before it closes': {
+    'forgets the adds that wait when it is closed': closingEarly,
+  },
+  'settles its calls and closes in time while the database does not respond': {
+    'does not close while its database does not respond': ({ close, database }) => ({
+      lateFailure: 'close has not settled 2000 ms after its limit of 3000 ms',
+      close: () => (database.fault === 'silent' ? never() : close()),
+    }),
+    'forgets the adds that wait when it is closed': closingEarly,
+  },
+  'still contains its plants after the store is reopened': {
+    'loses the tags of its plants when it is opened again'({ database }) {
+      for (const { plant } of database.rows.values())
+        database.keep(newPlant({ ...plant, tag: undefined }));
+      return { failure: 'plant 1 in the database: expected tag "rare-tag-1", got no tag' };
+    },
+  },
+  'does not accumulate connections while the database does not respond': {
+    'never closes the connection of an add that timed out': ({ add, database }) => ({
+      lateFailure: 'the number of connections grows each time: 0, 100, 200, 300, 400',
+      async add(...plant) {
+        database.connected += 1;
+        await add(...plant);
+        database.connected -= 1;
+      },
+    }),
+  },
+  'leaves no connections or timers behind when it is closed': {
+    'keeps its connections when it is closed': ({ add, database }) => ({
+      lateFailure: 'the number of connections and timers grows each time',
+      add(...plant) {
+        database.connected += MANY;
+        return add(...plant);
+      },
+    }),
+    'keeps timers when it is closed': ({ add }) => ({
+      lateFailure: 'the number of connections and timers grows each time',
+      add(...plant) {
+        for (let left = MANY; left > 0; left -= 1) timers.push(setInterval(() => {}, 60_000));
+        return add(...plant);
+      },
+    }),
+  },
+  'rejects a plant and stores nothing if no time is left': {
+    'rounds a negative time limit up to no limit': () => ({
+      failure: 'plant 3: expected unavailable, because there is no time left; got stored',
+      limit: (timeLimitMs) => (timeLimitMs < 0 && timeLimitMs > -1 ? 1_000 : timeLimitMs),
+    }),
+    'stores a plant that it reports as unavailable, because no time is left': ({ add }) => ({
+      failure: 'plant 3 in the database: expected no plant, got id 3',
+      async add(plant, limit) {
+        await add(plant, Math.max(limit, 1_000)).catch(() => undefined);
+        if (limit <= 0) throw new StoreUnavailableError('there is no time left');
+      },
+    }),
+  },
+  'stores a plant with any time limit, even an infinite one': {
+    'gives up immediately when no timer of Node.js is as long as the time limit': () => ({
+      failure: 'plant 0: expected stored, because its id is free',
+      limit: (timeLimitMs) => (timeLimitMs < 2 ** 31 ? timeLimitMs : 0),
     }),
   },
 };
