@@ -3,7 +3,6 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { configure } from '@codegenie/serverless-express';
 import cors from '@koa/cors';
 import { type HttpObserver, plantStoreRoutes } from '@plant-store/http-operations';
@@ -101,19 +100,6 @@ describe('A host other than `createServer`', () => {
       expect(embedding.failed).to.deep.equal([]);
     });
   }
-
-  it('accepts an HTTP/2 body of several frames that arrives before it is read', async () => {
-    const { createPlant, ...others } = embedding.dependencies;
-    const authorize = async (token: string) => {
-      await wait(50);
-      return createPlant.authorize(token);
-    };
-    const dependencies = { ...others, createPlant: { authorize } as typeof createPlant };
-    const app = createApp(dependencies, { bodyLimit: 60_000 });
-    const body = MONSTERA.padEnd(60_000);
-    expect((await overHttp2(app)(body, AUTHORIZED)).status).to.equal(200);
-    expect((await overHttp2(app)(`${body} `, AUTHORIZED)).status).to.equal(400);
-  });
 
   it('prevents the write if it responds first, even if `headersSent` stays false (@fastify/express)', async () => {
     const late = verifyingLate(embedding.dependencies);

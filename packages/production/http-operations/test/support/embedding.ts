@@ -155,14 +155,6 @@ export const AUTHORIZED = {
   origin: 'https://nursery.example',
 };
 
-export const fetching =
-  (url: string): Send =>
-  async (body, headers) => {
-    const response = await fetch(url, { method: 'POST', headers, body });
-    const fields = Object.fromEntries(response.headers);
-    return { status: response.status, headers: fields, body: await response.text() };
-  };
-
 /** Sends a create with `fetch`. Give header names in lower case. */
 export function create(url: string, body = MONSTERA, headers: Fields = {}): Promise<Response> {
   return fetch(url, { method: 'POST', headers: { ...AUTHORIZED, ...headers }, body });
