@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import {
   ACCESS_TOKEN_SHA256,
@@ -95,22 +94,6 @@ describe('The application in the image', function () {
     expect(instructions('USER').join()).to.match(/^[1-9]\d*:[1-9]\d*$/);
   });
 
-  it('contains exactly the packages that the service needs', () => {
-    const needed = new Set(['plant-store']);
-    for (const name of needed) {
-      const { dependencies } = readManifest(join(app, 'node_modules', name));
-      for (const it of Object.keys(dependencies ?? {}))
-        if (/^@plant-store\//.test(it)) needed.add(it);
-    }
-    const packages = join(app, 'packages');
-    const there = readdirSync(packages).flatMap((ring) =>
-      readdirSync(join(packages, ring)).map(
-        (name) => readManifest(join(packages, ring, name)).name,
-      ),
-    );
-    expect(there).to.have.members([...needed]);
-  });
-
   it(`is smaller than ${MAX_BYTES / 1e6} MB, without sources, types, tests or native code`, () => {
     const bytes = files.reduce((sum, file) => sum + statSync(join(app, file)).size, 0);
     expect(bytes).to.be.below(MAX_BYTES);
@@ -129,13 +112,6 @@ describe('The application in the image', function () {
     for (const name of [...packages, '.']) {
       expect(licencesOf(join(app, name)), name).to.deep.equal(licencesOf(join(root, name)));
     }
-  });
-
-  it('has plant-store on its PATH, which checks the documented variables', async () => {
-    expect([...documentedDefaults.keys(), 'PATH']).to.include.members(Object.keys(env));
-    const options = { env: { ...env, ACCESS_TOKEN_SHA256 }, cwd: tmpdir() };
-    const { stdout } = await run('plant-store', ['check'], options);
-    expect(stdout).to.match(/^store \(memory\): ready$/m);
   });
 
   it('starts without a shell, is healthy, creates a plant and stops', async () => {

@@ -1,5 +1,5 @@
 import { adapters, application, ids, readSettings } from '@plant-store/app';
-import { type NewPlant, newPlant, PlantIdTakenError } from '@plant-store/domain';
+import { type NewPlant, newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { Container } from 'inversify';
 
@@ -12,17 +12,6 @@ function createContainer(): Container {
 }
 
 describe('The container', () => {
-  it('creates a plant without I/O, in memory', async () => {
-    const container = createContainer();
-    const createPlant = await container.getAsync(ids.createPlant);
-    const creator = await createPlant.authorize('demo');
-    const monstera = newPlant({ id: 9007199254740993n, name: 'Monstera' });
-    expect(await creator.create(monstera, 1000)).to.deep.equal({ name: 'Monstera' });
-    const error = await creator.create(monstera, 1000).catch((reason) => reason);
-    expect(error).to.be.instanceOf(PlantIdTakenError);
-    await container.unbindAllAsync();
-  });
-
   it('lets another adapter take a place', async () => {
     const added: NewPlant[] = [];
     const container = createContainer();

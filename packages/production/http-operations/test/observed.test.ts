@@ -134,7 +134,9 @@ describe('The application', () => {
       void first.then((response) => (early = response));
       while (begun.length === at && early === undefined) await new Promise(setImmediate);
       expect(early?.status, 'a response before the plant is stored').to.equal(undefined);
-      expect(await errorOf(await send('{"id":2,"name":""}'))).to.equal(5032);
+      const refused = await send('{"id":2,"name":""}');
+      expect(refused.headers.get('Retry-After')).to.equal('1');
+      expect(await errorOf(refused)).to.equal(5032);
       begun[at]?.();
       expect((await first).status).to.equal(200);
     }

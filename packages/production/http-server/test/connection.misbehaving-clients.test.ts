@@ -281,15 +281,6 @@ describe('A client', () => {
     expect(parts).to.deep.equal([' 100 ', ' 200 ', '3', ' 100 ', ' 400 ']);
   });
 
-  it('that sends invalid HTTP in a body gets no second response', async () => {
-    const { socket } = await start(refusing);
-    const received = socket.toArray();
-    socket.write(post('Transfer-Encoding: chunked', 'GARBAGE\r\n'));
-    expect((await received).join(''))
-      .to.match(/^HTTP\/1\.1 /)
-      .and.not.match(/HTTP[\s\S]*HTTP/);
-  });
-
   it('that resets its connection while a request waits prevents that request', async () => {
     const handled: unknown[] = [];
     const { server, socket, accepted } = await start(({ url }) => void handled.push(url));

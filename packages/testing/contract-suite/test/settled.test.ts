@@ -28,15 +28,6 @@ describe('A call with a time limit', () => {
   });
 });
 
-it('until resolves when the condition holds, and fails at its time limit', async () => {
-  let attempts = 0;
-  const never = () => 'it never holds';
-  await until(async () => ++attempts === 3, never);
-  expect(attempts).to.equal(3);
-  const waiting = until(async () => false, never, 1);
-  await rejects(waiting, { message: never() });
-});
-
 it('A condition is awaited longer while a busy machine stalls the process', async () => {
   let attempts = 0;
   const hold = () => {
