@@ -1,12 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
-import {
-  ACCESS_TOKEN_SHA256,
-  command,
-  createPlant,
-  watch,
-} from '@plant-store/test-servers/service-process';
+import { ACCESS_TOKEN_SHA256, createPlant, watch } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { filesIn, readManifest } from '../../test/support/manifest.js';
 import { read, root, temporaryFolder } from '../../test/support/root.js';
@@ -139,20 +134,5 @@ describe('The application in the image', function () {
     } finally {
       service.kill();
     }
-  });
-
-  it('loads the OpenTelemetry packages that the tracing image adds', async () => {
-    const file = 'deploy/tracing/Dockerfile';
-    expect(instructions('RUN', file).join()).to.match(/ && mv node_modules \/node_modules$/);
-    const above = join(dirname(app), 'node_modules/@opentelemetry');
-    mkdirSync(above, { recursive: true });
-    renameSync(join(app, 'node_modules/@opentelemetry/api'), join(above, 'api'));
-    const preload = '@opentelemetry/auto-instrumentations-node/register';
-    const [node, flag = '', name, ...rest] = words('ENTRYPOINT', file);
-    expect([node, flag, name]).to.deep.equal(['node', '--import', preload]);
-    const flags = [flag, '@opentelemetry/api', ...rest, '--version'];
-    const { stdout } = await run(process.execPath, flags, { cwd: app });
-    const built = await run(process.execPath, [command, '--version']);
-    expect(stdout).to.equal(built.stdout);
   });
 });

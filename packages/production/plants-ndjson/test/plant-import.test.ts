@@ -318,16 +318,6 @@ describe('An import', () => {
     expect(stored.size).to.equal(2 * MANY - first.rejected.length);
   });
 
-  it('causes no Node.js warning when many lines wait for the database', async () => {
-    const warnings: Error[] = [];
-    const warn = (warning: Error) => warnings.push(warning);
-    process.on('warning', warn);
-    const tested = importInto({ plants: failing(outage), timeLimitMs: 60_000 });
-    await tested.run(lines(MAX_LINES)).finally(() => process.off('warning', warn));
-    expect(tested.outcomes()).to.deep.equal({ stored: MAX_LINES });
-    expect(warnings).to.deep.equal([]);
-  });
-
   for (const [what, add] of [
     ['stored', async () => undefined],
     ['taken', () => Promise.reject(new PlantIdTakenError())],

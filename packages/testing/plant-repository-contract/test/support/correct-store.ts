@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Difference, Expected, Variant } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlant,
@@ -16,15 +17,6 @@ export const PASSWORD = 'a-pass/word';
 
 /** The longest delay of a timer of Node.js. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Settles like `promise`, or rejects with the error of `late` after `timeLimitMs` milliseconds. */
-async function within<T>(timeLimitMs: number, promise: Promise<T>, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), Math.min(timeLimitMs, MAX_TIMER_MS));
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
-}
 
 function correctStore(database: SimulatedDatabase) {
   const past = {
@@ -60,10 +52,12 @@ function correctStore(database: SimulatedDatabase) {
     past.adds += 1;
     const limit = store.limit(timeLimitMs);
     expectUsable(limit, plant);
-    await within(limit, write({ ...plant, ...store.change(plant) }), () => {
+    const late = wait(Math.min(limit, MAX_TIMER_MS), undefined, { ref: false }).then(() => {
       if (database.fault === 'disconnected') database.fault = undefined;
-      return new OutcomeUnknownError('no response');
+      throw new OutcomeUnknownError('no response');
     });
+    const writing = write({ ...plant, ...store.change(plant) });
+    await Promise.race([writing, late]);
   }
 
   async function ready(): Promise<void> {
