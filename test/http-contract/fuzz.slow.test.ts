@@ -5,7 +5,6 @@ import { checkResponse, ERRORS_OF_CLIENTS, errorOf, saysClose } from './support/
 import { RawConnection, type ReceivedResponse } from './support/raw-connection.js';
 import {
   CHUNKED,
-  chunked,
   create,
   freshId,
   JAVA,
@@ -211,17 +210,14 @@ function damagedRequest(): fc.Arbitrary<Uint8Array> {
   });
 }
 
-const LINES = [
-  ...[' HTTP/1.1', ' HTTP/1.0', ' HTTP/2.0', `Host: ${MARK}`, `Authorization: Bearer ${TOKEN}`],
-  ...['Content-Type: application/json', 'Content-Encoding: gzip', 'Connection: close'],
-  ...['0', '5', '99999'].map((length) => `Content-Length: ${length}`),
-  ...['chunked', 'gzip, chunked'].map((coding) => `Transfer-Encoding: ${coding}`),
-  ...['Connection: upgrade\r\nUpgrade: h2c', 'Expect: 100-continue', `Expect: ${MARK}`],
-  'X-Request-Id: scrap',
-];
 const SCRAPS = [
-  ...LINES.map((line) => `${line}\r\n`),
+  ...[
+    ' HTTP/1.0\r\n',
+    `Host: ${MARK}\r\n`,
+    'Content-Length: 5\r\n',
+    'Transfer-Encoding: chunked\r\n',
+  ],
+  ...['Connection: upgrade\r\nUpgrade: h2c\r\n', 'Expect: 100-continue\r\n', `Bearer ${TOKEN}\r\n`],
   ...['\r\n', '\r\n\r\n', '\n', '\r', ' ', ':', ',', ';', '\0', '\xff', '*', '{}', '0\r\n\r\n'],
-  ...['GET ', 'POST ', 'PUT ', 'OPTIONS ', '/plants', '/livez', '5\r\nhello\r\n', 'ffffffff\r\n'],
-  ...['Authorization: ', plantText(), chunked(['{}']).toString('latin1')],
+  ...['GET ', 'PUT ', '/livez', '5\r\nhello\r\n', 'ffffffff\r\n', plantText()],
 ];

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -8,12 +8,16 @@ const BODY = '{"id":9223372036854775807,"name":"ä🌵","tag":"x"}';
 const HEADERS = { authorization: 'Bearer demo', 'content-type': 'application/json' };
 
 describe('The service', () => {
+  let started: ChildProcess | undefined;
+  afterEach(() => started?.kill('SIGKILL'));
+
   it('creates plants over HTTP, and ends on SIGTERM', async () => {
     const env = { ...process.env, PORT: '0', BASE_PATH: '/store' };
     const service = spawn(process.execPath, [PROGRAM], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    started = service;
     const exited = once(service, 'exit');
     const [line] = await once(service.stdout, 'data');
     const [, address] = /^Plant Store listens on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line) ?? [];
