@@ -52,6 +52,7 @@ describe('What an error means', () => {
     'a command that is too large': ['unusable', 'large', new MongoInvalidArgumentError('large')],
     'a database whose name differs in case': ['unusable', 'differs only in case', replied(13297)],
     'a missing permission': ['unusable', DENIED, replied(13)],
+    'an invalid collection name': ['unusable', 'collection is invalid', replied(73)],
     'a server without a journal': ['unusable', 'it has no journal', noJournal],
     'an insert that Atlas refuses': ['unusable', 'error 8000: over your quota', quota],
     'a login that Atlas refuses': ['credentials refused', 'no', inHandshake(replied(8000))],

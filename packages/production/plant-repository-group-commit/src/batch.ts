@@ -17,7 +17,7 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /**
  * When the reply to an attempt is due, on which the server may work for `QUICK_MS`. The first three have this time, so that
- * three lost replies in a row cost less than four seconds, even on a busy machine; each later one has twice as long, because
+ * three lost replies in a row cost less than four seconds, even on a busy machine; each later one has twice as long as the one before, because
  * a network may be slow.
  */
 const REPLY_MS = 1_000;

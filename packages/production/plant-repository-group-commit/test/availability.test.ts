@@ -1,5 +1,3 @@
-import { rejects } from 'node:assert/strict';
-import { StoreUnavailableError } from '@plant-store/domain';
 import type { StoreEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { Availability, StoreDegradedError } from '../src/availability.js';
@@ -104,25 +102,11 @@ describe('The availability of a database', () => {
       expect(problem instanceof StoreDegradedError).to.equal(accepts);
       expect(events).to.deep.equal([{ type: 'store unreachable', error: problem }]);
       expect(availability.addError).to.equal(denies ? problem : undefined);
-      expect(availability.wasReached).to.equal(accepts);
+      expect([availability.wasReached, availability.isQuick]).to.deep.equal([accepts, false]);
+      // Both asked for it.
+      expect(checks).to.deep.equal([0]);
     });
   }
-
-  it('is reported when the problem changes, and when it ends', async () => {
-    fail(lost);
-    open();
-    for (const next of [view, lost, undefined]) {
-      const checking = Array.from({ length: 20 }, () => availability.ready());
-      for (const it of checking) await rejects(it, StoreUnavailableError);
-      check = () => (next ? Promise.reject(next) : Promise.resolve());
-    }
-    await availability.ready();
-    const unreachable = ['the database at db.example:1 is not reachable', lost.message];
-    const refused = ['plants are refused: it is a view', undefined];
-    expect(reported()).to.deep.equal([unreachable, refused, unreachable, 'store reachable']);
-    expect(checks).to.have.length(4);
-    expect(availability.wasReached).to.equal(true);
-  });
 
   it('is reported a second time when a silent server shows the reason', async () => {
     const ended: number[] = [];

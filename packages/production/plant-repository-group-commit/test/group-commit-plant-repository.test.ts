@@ -53,16 +53,8 @@ describe('A group commit repository', () => {
     it(`leaves no timer behind if closing its database ${what}`, async () => {
       await Promise.resolve();
       const running = timers();
-      const stored: string[] = [];
-      open({
-        async send(batch) {
-          stored.push(...batch.take().map(({ name }) => name));
-          return { findings: 'stored' };
-        },
-        close,
-      });
+      open({ close });
       await repository.add(monstera, 60_000);
-      expect(stored).to.deep.equal(['Monstera']);
       expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([]);
       await repository.close();
       expect(timers()).to.equal(running);

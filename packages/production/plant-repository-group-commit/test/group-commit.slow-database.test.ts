@@ -1,4 +1,4 @@
-import { type NewPlant, OutcomeUnknownError } from '@plant-store/domain';
+import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { Availability } from '../src/availability.js';
 import type { PlantFinding } from '../src/finding.js';
@@ -28,8 +28,8 @@ class SlowDatabase extends FakePlantDatabase {
   delayMs = (_now: number) => 0;
   /** Whether the server ends inserts and replies while it is slow. */
   isFrozen = false;
-  /** The shard of odd ids is lost: the router waits (`silent`), or reports one write concern error for all (`merged`). */
-  lostShard: 'silent' | 'merged' | undefined;
+  /** Whether the shard of odd ids is lost, for which a router waits. */
+  hasLostShard = false;
   maxOpen = 0;
   /** When inserts were sent all of whose plants had been written before. */
   readonly sentAgainAt: number[] = [];
@@ -57,10 +57,9 @@ class SlowDatabase extends FakePlantDatabase {
     this.#open += 1;
     this.maxOpen = Math.max(this.maxOpen, this.#open);
     const hasLost = plants.some((it) => this.#isLost(it));
-    const isSilent = hasLost && this.lostShard === 'silent';
     if (plants.every((it) => this.#written.has(it))) this.sentAgainAt.push(now);
-    const findings = plants.map((it) => this.#write(it, hasLost));
-    const neededMs = this.delayMs(now) + (isSilent ? ROUTER_MS : 0);
+    const findings = plants.map((it) => this.#write(it));
+    const neededMs = this.delayMs(now) + (hasLost ? ROUTER_MS : 0);
     const isEnded = neededMs > timeLimitMs && !this.isFrozen;
     this.#time.after(Math.min(neededMs, isEnded ? timeLimitMs : neededMs) + ROUND_TRIP_MS, () => {
       this.#open -= 1;
@@ -68,15 +67,14 @@ class SlowDatabase extends FakePlantDatabase {
     });
   };
 
-  /** The other shard writes what the router reports with a write concern error, and nothing else. */
-  #write(plant: NewPlant, hasLost: boolean): PlantFinding {
+  #write(plant: NewPlant): PlantFinding {
     if (this.#isLost(plant)) return 'unknown';
     this.#written.add(plant);
-    return hasLost && this.lostShard === 'merged' ? 'unknown' : 'stored';
+    return 'stored';
   }
 
   #isLost({ id }: NewPlant): boolean {
-    return this.lostShard !== undefined && id % 2n !== 0n;
+    return this.hasLostShard && id % 2n !== 0n;
   }
 }
 
@@ -112,12 +110,6 @@ describe('A slow database', function () {
     plants = openWith(slow.database);
   }
 
-  /** Through a router, each plant has an insert of its own. */
-  function loseShard(how: 'silent' | 'merged'): void {
-    slow.lostShard = how;
-    plants = openWith({ ...slow.database, maxTogether: 1 });
-  }
-
   /** Until the end, adds a plant with an odd id, and the next one when its outcome is known. */
   async function client(id: number, timeLimitMs: number, end: number): Promise<void> {
     await plants.add(plant(BigInt(id)), timeLimitMs).catch((error) => failures.push(error));
@@ -129,7 +121,6 @@ describe('A slow database', function () {
   for (const [seconds, clients] of [
     [1, 100],
     [8, 100],
-    [2, 500],
   ] as const) {
     it(`stores 90 % of what is possible for ${clients} clients with replies after ${seconds} s`, async () => {
       const delayMs = seconds * 1_000;
@@ -169,32 +160,10 @@ describe('A slow database', function () {
     expect(slow.sentAgainAt).to.deep.equal([]);
   });
 
-  for (const [fault, how] of [
-    ['silent', 'waits for it'],
-    ['merged', 'reports one error for all'],
-  ] as const) {
-    it(`that has lost a shard stores the other plants quickly when the router ${how}`, async () => {
-      loseShard(fault);
-      const durations: number[] = [];
-      for (let at = 0; at < 10_000; at += 5) {
-        const addHealthy = async () => {
-          await plants.add(plant(BigInt(2 * at)), 15_000);
-          durations.push(time.now() - at);
-        };
-        time.after(at, () => void addHealthy());
-      }
-      for (let id = 1; id < 100; id += 2) time.after(id, () => void client(id, 15_000, 10_000));
-      await time.runOut(2 * MINUTE);
-      expect(durations).to.have.length(2_000);
-      expect(durations.filter((ms) => ms > 2_500).length).to.be.below(200);
-      expect(failures).to.have.length(50);
-      for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
-      expect(slow.maxOpen).to.be.at.most(2 * LIMITS.maxInFlight);
-    });
-  }
-
   it('that has lost a shard stores the other plants within a second while ten a second fail', async () => {
-    loseShard('silent');
+    slow.hasLostShard = true;
+    // Through a router, each plant has an insert of its own.
+    plants = openWith({ ...slow.database, maxTogether: 1 });
     const durations: number[] = [];
     for (let at = 1; at < 40_000; at += 10) {
       const add = () => plants.add(plant(BigInt(2 * at)), 15_000);

@@ -82,6 +82,16 @@ describe('Batches', () => {
     expect((await fake.insert(2)).ids).to.deep.equal([1n, 2n]);
   });
 
+  it('do not count plants whose callers have gone', async () => {
+    const { fake, clock, add } = await openBusy();
+    const expired = rejects(add(1n, SHORT_LIMIT_MS), StoreUnavailableError);
+    clock.step();
+    await expired;
+    void add(2n);
+    await nextTurn();
+    expect(fake.inserts).to.have.length(2);
+  });
+
   it('run at most four at a time', async () => {
     const { fake, add } = open();
     const addMany = (ids: readonly bigint[]) => {
@@ -137,14 +147,11 @@ describe('A plant that is inserted again', () => {
     return times.slice(1).map((time, at) => time - (times[at] ?? 0));
   }
 
-  const DOUBLING = [50, 100, 200, 400, 800, 1_000, 1_000];
-
-  for (const outcome of ['not now', 'unknown'] as const) {
-    it(`waits longer, up to a second, while the server replies "${outcome}"`, async () => {
-      expect(await pauses((insert) => insert.reply([outcome]))).to.deep.equal(DOUBLING);
-      expect(await pauses((insert) => insert.reply(outcome))).to.deep.equal(DOUBLING);
-    });
-  }
+  it('waits longer, up to a second, while the server replies', async () => {
+    const doubling = [50, 100, 200, 400, 800, 1_000, 1_000];
+    expect(await pauses((insert) => insert.reply(['not now']))).to.deep.equal(doubling);
+    expect(await pauses((insert) => insert.reply('unknown'))).to.deep.equal(doubling);
+  });
 
   it('waits 50 ms each time if no reply arrived', async () => {
     expect(await pauses((insert) => insert.fail())).to.deep.equal(Array(7).fill(50));
@@ -298,17 +305,6 @@ describe('A plant that is added', () => {
 });
 
 describe('A batch', () => {
-  it('is sent again when a quick check shows after 1 s that its reply is lost, from the fourth time on after 2 s', async () => {
-    const { fake, clock, add, settled } = open();
-    const sentAt: number[] = [];
-    fake.onInsert = ({ reply }) => {
-      sentAt.push(clock.now());
-      if (sentAt.length === 5) reply();
-    };
-    await settled(add(1n, 15_000));
-    expect(sentAt).to.deep.equal([0, 1_050, 2_100, 3_150, 5_200]);
-  });
-
   for (const [checkMs, when] of [
     [1, 'timers fire early'],
     [200, 'a check is in progress whenever a reply is due'],
@@ -339,41 +335,38 @@ describe('A batch', () => {
     });
   }
 
+  it('is given up when a quick check shows that its reply is lost, after a second, from the fourth time on after two', async () => {
+    const { fake, clock, add, settled } = open();
+    const sent: number[][] = [];
+    fake.onInsert = ({ timeLimitMs, reply }) => {
+      sent.push([clock.now(), timeLimitMs]);
+      if (sent.length === 5) reply();
+    };
+    await settled(add(1n, 15_000));
+    expect(sent.map(([at]) => at)).to.deep.equal([0, 1_050, 2_100, 3_150, 5_200]);
+    expect(sent.map(([, limit]) => limit)).to.deep.equal([900, 900, 900, 1_800, 3_600]);
+  });
+
   it('is waited for while no check is quick', async () => {
     const { fake, clock, add, settled } = open({ availability: { ...AVAILABLE, isQuick: false } });
     clock.after(9_001, () => fake.inserts[0]?.reply());
     await settled(add(1n, 15_000));
-    expect(fake.inserts).to.have.length(1);
-  });
-
-  it('asks the server to end it after 0.9 s, from the fourth time on 1.8 s, but only while checks are quick', async () => {
-    const limits = async (isQuick: boolean) => {
-      const availability = { ...AVAILABLE, isQuick };
-      const { fake, add, settled } = open({ availability });
-      fake.onInsert = ({ reply }, number) => reply(number === 3 ? 'stored' : 'unknown');
-      await settled(add(1n, 60_000));
-      return fake.inserts.map(({ timeLimitMs }) => timeLimitMs);
-    };
-    expect(await limits(true)).to.deep.equal([900, 900, 900, 1_800]);
-    expect(await limits(false)).to.deep.equal([60_000, 59_950, 59_850, 59_650]);
+    expect(fake.inserts.map(({ timeLimitMs }) => timeLimitMs)).to.deep.equal([15_000]);
   });
 
   it('that may have been written gives its plants an unknown outcome, with the reason', async () => {
-    const { fake, add, settled } = open();
     const cause = new Error('connection lost');
-    fake.onInsert = ({ fail }) => fail(cause);
+    const readyError = new StoreUnavailableError('it is not reachable');
     const message = 'the outcome was not known in time';
-    await settled(rejects(add(1n), { code: 'OUTCOME_UNKNOWN', message, cause }));
-  });
-
-  it('without a reply gives its plants an unknown outcome because the server does not respond', async () => {
-    const { add, settled } = open();
-    await settled(
-      rejects(add(1n), (error: Error) => {
-        expect(error).to.have.nested.property('cause.message', 'the server does not respond');
-        return error instanceof OutcomeUnknownError;
-      }),
-    );
+    const unknown = { code: 'OUTCOME_UNKNOWN', message };
+    const failed = open();
+    failed.fake.onInsert = ({ fail }) => fail(cause);
+    await failed.settled(rejects(failed.add(1n), { ...unknown, cause }));
+    const silent = open();
+    const noResponse = { ...unknown, cause: new NoResponseError() };
+    await silent.settled(rejects(silent.add(1n, SHORT_LIMIT_MS), noResponse));
+    const down = open({ availability: { ...AVAILABLE, readyError } });
+    await down.settled(rejects(down.add(1n, SHORT_LIMIT_MS), { ...unknown, cause: readyError }));
   });
 
   it('that cannot be repeated is waited for until its callers have gone', async () => {
@@ -388,15 +381,6 @@ describe('A batch', () => {
     fake.onInsert = ({ reply }, number) => reply(number === 0 ? ['unknown', 'not now'] : 'stored');
     await settled(rejects(add(1n), OutcomeUnknownError), add(2n));
     expect(fake.inserts.map(({ ids }) => ids)).to.deep.equal([[1n, 2n], [2n]]);
-  });
-
-  it('that cannot be repeated is sent once, and is unknown as soon as its reply is lost', async () => {
-    const { fake, clock, add, settled } = open({ isRepeatable: false });
-    fake.onInsert = ({ fail }) => fail();
-    await settled(
-      rejects(add(1n), OutcomeUnknownError).then(() => expect(clock.now()).to.be.below(100)),
-    );
-    expect(fake.inserts).to.have.length(1);
   });
 });
 

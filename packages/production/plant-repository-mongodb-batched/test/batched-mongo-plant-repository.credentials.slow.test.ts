@@ -16,7 +16,6 @@ const LONG_LIMIT_MS = 300_000;
 const LOST_LOG_INS = 2;
 const PASSWORD = 's3cret';
 const WRONG = 'the user name, the password, authSource or the client certificate is wrong';
-const NOT_LOGGED_IN = 'the service is not logged in as a user who may read and insert plants';
 const ROLES = [{ role: 'readWrite', db: DATABASE }];
 /** The actions on the collection that one more role permits. */
 const ACTIONS = ['insert', 'find'];
@@ -120,11 +119,6 @@ describeOnMongod('the credentials of the service', () => {
     await events.first('store reachable', () => changes().length > 2);
     await add();
     expect(changes()).to.deep.equal(['reachable', 'refused', 'reachable']);
-  });
-
-  it('that are missing are reported when the server requires them', async () => {
-    open(`mongodb://${server.host}/?directConnection=true`);
-    await expectRefused(NOT_LOGGED_IN);
   });
 
   it('that permit only reads and inserts are enough, with a warning', async () => {

@@ -1,21 +1,15 @@
-import { rejects } from 'node:assert/strict';
-import { until } from '@plant-store/contract-suite';
-import { OutcomeUnknownError, type PlantRepository } from '@plant-store/domain';
+import type { PlantRepository } from '@plant-store/domain';
 import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
-import { StoreDegradedError, Warnings } from '@plant-store/plant-repository-group-commit';
+import { StoreDegradedError } from '@plant-store/plant-repository-group-commit';
 import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
-import { Long, type RunCommandOptions } from 'mongodb';
-import { CollectionCheck } from '../src/collection-check.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   clientOf,
   closeClient,
-  databaseAt,
   freshCollection,
   keptDocuments,
   repositories,
-  untilReady,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
@@ -135,56 +129,6 @@ describeOnMongod('a majority that lags', function () {
     const { connections } = await status();
     const created = connections.totalCreated - before.connections.totalCreated;
     expect(created).to.be.below(MAX_CONNECTIONS);
-  });
-
-  it('for good keeps the inserts of 500 clients in flight', async () => {
-    const opened = open(set.uri);
-    repository = opened.repository;
-    await add();
-    const [, secondary] = set.members;
-    const { opcounters } = await status();
-    secondary?.freeze();
-    const adding = Array.from({ length: 500 }, add);
-    try {
-      await rejects(repository.add(plant(-1n), 1_500), OutcomeUnknownError);
-      const areUnderWay = async () => (await status()).opcounters.insert >= opcounters.insert + 501;
-      await until(areUnderWay, () => 'some inserts were not sent');
-    } finally {
-      secondary?.thaw();
-    }
-    await Promise.all(adding);
-    const documents = databaseAt(set.uri).collection<{ _id: Long }>(opened.collection);
-    expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
-  });
-
-  it('is noticed even without the update permission', async () => {
-    const { repository, collection } = open(set.uri);
-    await untilReady(repository);
-    const db = databaseAt(set.uri);
-    const actions = ['find', 'insert', 'listCollections'];
-    const authInfo = {
-      authenticatedUsers: [{ user: 'plant-store', db: 'admin' }],
-      authenticatedUserPrivileges: [{ resource: { db: '', collection: '' }, actions }],
-    };
-    const command = async (sent: object, options: RunCommandOptions) =>
-      'connectionStatus' in sent ? { authInfo } : db.command(sent, options);
-    const connect = async () => undefined;
-    const limited = Object.assign(Object.create(db), { command });
-    const warnings = new Warnings(() => undefined);
-    const check = new CollectionCheck(
-      { db: limited, connect },
-      { collection, createCollection: true },
-      warnings,
-    );
-    const run = () => check.run(AbortSignal.timeout(5_000));
-    await run();
-    const [, secondary] = set.members;
-    secondary?.freeze();
-    try {
-      await rejects(run(), { finding: 'slow' });
-    } finally {
-      secondary?.thaw();
-    }
   });
 
   it('lets an instance that starts create plants, and is reported', async () => {

@@ -4,7 +4,6 @@ import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { PlantIdTakenError, StoreUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { StoreDegradedError } from '@plant-store/plant-repository-group-commit';
 import { MongodServer } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -92,19 +91,5 @@ describeOnMongod('a store whose server is killed or locked, or whose process is 
     };
     setImmediate(() => setImmediate(stall));
     await repository.add(plant(2n), STALL_MS / 2);
-  });
-
-  it('is degraded while the server reads but does not write', async () => {
-    if (server.pid === 0) await server.restart();
-    const { repository, events } = open(uriThrough(network));
-    await untilReady(repository);
-    await server.command({ fsync: 1, lock: true });
-    await rejects(repository.ready(), (error: unknown) => {
-      expect(error).to.be.instanceOf(StoreDegradedError);
-      expect(events.of('store unreachable').at(-1)?.error).to.equal(error);
-      return true;
-    });
-    await server.command({ fsyncUnlock: 1 });
-    await untilReady(repository);
   });
 });

@@ -208,6 +208,15 @@ describeOnMongod('the collection', () => {
       ],
     },
   });
+  it('is checked with a read that waits for a majority if the user may not update it', async () => {
+    const { authInfo } = on({ db: DATABASE, collection }, 'insert');
+    authInfo.authenticatedUserPrivileges[1]?.actions.pop();
+    const levels: unknown[] = [];
+    client.on('commandStarted', ({ command }) => levels.push(command.readConcern?.level));
+    await checkWith('connectionStatus', async () => ({ authInfo }));
+    expect(levels).to.include('linearizable');
+  });
+
   const permissions: readonly [string, () => Document, isEnough: boolean][] = [
     ['insert into the collection', () => on({ db: DATABASE, collection }, 'insert'), true],
     ['insert everywhere', () => on({ db: '', collection: '' }, 'insert'), true],

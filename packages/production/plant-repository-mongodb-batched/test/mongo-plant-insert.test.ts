@@ -6,7 +6,6 @@ import { MongoPlantDatabase } from '../src/mongo-plant-database.js';
 import { insertResult } from '../src/mongo-plant-insert.js';
 
 const DUPLICATE = 11000;
-const INVALID = 121;
 const all = { n: 2 };
 const first = (code: number, keyPattern?: object): Document => ({
   n: 1,
@@ -22,8 +21,6 @@ const otherIndex = (keys: string): PlantFinding => ({
   code: DUPLICATE,
   reason: `the unique index on ${keys} has an entry with the same keys`,
 });
-const why = 'the validator of the collection refuses the plant';
-const invalid: PlantFinding = { finding: 'plant refused', code: INVALID, reason: why };
 const STEPPED_DOWN = 'the server reports error 189';
 const UNMET = 'the server reports error 64 (WriteConcernFailed)';
 
@@ -46,29 +43,17 @@ describe('An insert of two documents', () => {
   const rows: Readonly<Record<string, Row>> = {
     'a reply without errors': [all, ['stored', 'stored']],
     'a duplicate': [first(DUPLICATE), ['taken', 'stored']],
-    'a duplicate whose key is named _id': [first(DUPLICATE, { _id: 1 }), ['taken', 'stored']],
     'a duplicate in a unique index that begins with _id': [
       first(DUPLICATE, { _id: 1, name: 1 }),
       [otherIndex('_id, name'), 'stored'],
     ],
-    'a refusal by the validator': [first(INVALID), [invalid, 'stored']],
     'an insert into a view': [first(166), ['unusable', 'stored'], 'the collection is a view'],
-    'a rate limit': [first(462), ['not now', 'stored'], 'the server reports error 462'],
-    'an Atlas quota, whose text is kept': [
-      {
-        n: 1,
-        writeErrors: [{ index: 0, code: 8000, codeName: 'AtlasError', errmsg: 'over your quota' }],
-      },
-      ['unusable', 'stored'],
-      'the server reports error 8000 (AtlasError): over your quota',
-    ],
     'an unmet write concern': [unmet(all), 'unknown', UNMET],
     'a duplicate with an unmet write concern': [unmet(first(DUPLICATE)), 'unknown', UNMET],
     'a reply that does not count every document': [
       { ...first(DUPLICATE), n: 0 },
       ['taken', 'unknown'],
     ],
-    'a shard that has stepped down': [first(189), ['unknown', 'stored'], STEPPED_DOWN],
     'a duplicate, then a shard that has stepped down': [
       { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
       ['taken', 'unknown'],

@@ -29,23 +29,21 @@ export const AVAILABLE: BatchOptions['availability'] = {
 export type Methods = Partial<PlantDatabase & PlantInsert>;
 
 /** Returns a database with these methods. All others succeed immediately, and the database is empty. */
-export function databaseWith({ isRepeatable = true, send, lose, end, ...methods }: Methods = {}) {
-  const insert: PlantInsert = {
-    isRepeatable,
-    async send(batch) {
-      batch.take();
-      return { findings: 'stored' };
-    },
-    lose: () => undefined,
-    ...(send && { send }),
-    ...(lose && { lose }),
-    ...(end && { end }),
-  };
-  const database: PlantDatabase = {
+export function databaseWith({
+  isRepeatable = true,
+  send = async (batch) => {
+    batch.take();
+    return { findings: 'stored' };
+  },
+  lose = () => undefined,
+  end = () => undefined,
+  ...methods
+}: Methods = {}): PlantDatabase {
+  return {
     place: 'the database at db.example:1',
     limits: LIMITS,
     maxTogether: 1_000,
-    newInsert: () => insert,
+    newInsert: () => ({ isRepeatable, send, lose, end }),
     page: async () => [],
     check: async () => undefined,
     explain(error) {
@@ -56,7 +54,6 @@ export function databaseWith({ isRepeatable = true, send, lose, end, ...methods 
     close: async () => undefined,
     ...methods,
   };
-  return database;
 }
 
 /** Returns an error that means this to a {@link databaseWith}. Any other error means that no server responds. */

@@ -10,68 +10,50 @@ import {
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
 const C: PlannedAdd = { ...A, name: 'C', id: 3n };
+
+const within = (timeLimitMs: number, add: PlannedAdd): PlannedAdd => ({ ...add, timeLimitMs });
+const brief = (add: PlannedAdd) => within(60, add);
 /** Less than until a reply counts as lost. */
-const soon = { timeLimitMs: 800 };
-const long = { timeLimitMs: 1_300 };
+const soon = (add: PlannedAdd) => within(800, add);
+const long = (add: PlannedAdd) => within(1_300, add);
 /** Enough for a reply that is lost silently. */
-const patient = { timeLimitMs: 5_000 };
-const other = { id: 2n };
-const elsewhere = { ...B, instance: 1 } as const;
-const late = { isLate: true } as const;
+const patient = (add: PlannedAdd) => within(5_000, add);
+const late = (add: PlannedAdd): PlannedAdd => ({ ...add, isLate: true });
+const other = (add: PlannedAdd): PlannedAdd => ({ ...add, id: 2n });
+const elsewhere = (add: PlannedAdd): PlannedAdd => ({ ...add, instance: 1 });
 
 /** Every plant has the same id, unless the name of the model says something else. */
 export const MODELS: Readonly<Record<string, ModelPlan>> = {
-  'one plant': { adds: [{ ...A, ...long }] },
-  'one plant, and much time': { adds: [{ ...A, ...patient }] },
-  'two plants with one id in a batch': {
-    adds: [
-      { ...A, timeLimitMs: 60 },
-      { ...B, ...long },
-    ],
-  },
-  'different ids in a batch': { adds: [A, { ...B, ...long, ...other }] },
-  'three plants in a batch, two with one id': { adds: [A, { ...B, ...long }, C] },
-  'transactions of their own for two plants': {
-    adds: [A, { ...B, ...long, ...other }],
-    isInParts: true,
-  },
-  'a plant that is added later': { adds: [A, { ...B, ...late }] },
-  'room for one insert, and one again': {
-    adds: [A, { ...B, ...soon, ...late }, { ...C, ...soon, ...late }],
-    maxInFlight: 1,
-  },
+  'one plant': { adds: [long(A)] },
+  'one plant, and much time': { adds: [patient(A)] },
+  'two plants with one id in a batch': { adds: [brief(A), long(B)] },
+  'different ids in a batch': { adds: [A, long(other(B))] },
+  'three plants in a batch, two with one id': { adds: [A, long(B), C] },
+  'transactions of their own for two plants': { adds: [A, long(other(B))], isInParts: true },
+  'a plant that is added later': { adds: [A, late(B)] },
+  'room for one insert, and one again': { adds: [A, soon(late(B)), soon(late(C))], maxInFlight: 1 },
   'a server that does not recognise repeated inserts': {
-    adds: [A, { ...B, ...long, ...other }],
+    adds: [A, long(other(B))],
     isRepeatable: false,
   },
-  'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
-  'two instances': { adds: [A, elsewhere] },
+  'two instances, and access that is revoked and granted': {
+    adds: [A, elsewhere(B)],
+    revokes: true,
+  },
+  'two instances': { adds: [A, elsewhere(B)] },
   'another program that stores the id, and a short time limit': {
-    adds: [{ ...A, timeLimitMs: 60 }, B],
+    adds: [brief(A), B],
     hasOtherProgram: true,
   },
-  'an instance that is closed': {
-    adds: [
-      { ...A, ...patient },
-      { ...B, ...patient, ...other, ...late },
-    ],
-    closes: true,
-  },
+  'an instance that is closed': { adds: [patient(A), patient(late(other(B)))], closes: true },
   'an instance that is closed, and a server that does not recognise repeated inserts': {
-    adds: [
-      { ...A, ...patient },
-      { ...B, ...patient, ...other },
-    ],
+    adds: [patient(A), patient(other(B))],
     closes: true,
     isRepeatable: false,
   },
-  'a process that is suspended': { adds: [{ ...A, ...patient }, elsewhere], suspends: true },
+  'a process that is suspended': { adds: [patient(A), elsewhere(B)], suspends: true },
   'no time, a fraction of a millisecond, and no time limit': {
-    adds: [
-      { ...A, timeLimitMs: 0 },
-      { ...B, ...other, timeLimitMs: 0.5 },
-      { ...C, timeLimitMs: Number.POSITIVE_INFINITY },
-    ],
+    adds: [within(0, A), within(0.5, other(B)), within(Number.POSITIVE_INFINITY, C)],
   },
 };
 

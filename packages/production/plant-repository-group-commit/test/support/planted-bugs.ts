@@ -16,51 +16,29 @@ const commit = (text: string, by: string): Bug => ({ file: 'group-commit', text,
 export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
   'one plant': {
     'a plant that is sent counts as unwritten': batch("it.state = 'sent'", "it.state = 'queued'"),
-    'a reply to the second attempt clears the first': batch(
-      'const isFirst = this.#attempts === 0',
-      'const isFirst = true',
-    ),
     'a plant that is not written counts as possibly written': batch(
       "isFirst && written === 'no'",
       'false',
-    ),
-    'an unknown result counts as known': batch('(isUnknown || !isFirst)', 'false'),
-    'a refusal counts although an earlier attempt may have written the plant': batch(
-      'else if (!isSentAgain)',
-      "else if (!isSentAgain || typeof found === 'object')",
     ),
     'an unusable database counts as a refused plant': batch(
       'giveUp(plant, cause, cause.message)',
       'settle(plant, new Error(cause.message))',
     ),
     'a plant that was not stored is': batch("if (written === 'yes')", "if (written !== 'unknown')"),
-    'a stored plant is sent for ever': batch("if (written === 'yes')", "if (written === 'no')"),
     'a plant expires late': commit('clock.after(timeLimitMs,', 'clock.after(2 * timeLimitMs,'),
     'an insert is replaced although it may have written': batch(
       'this.#insert ??= database',
       'this.#insert = database',
     ),
-    'an attempt without a reply ends its batch': commit('if (batch.isOver)', 'if (true)'),
     'an insert is not ended': batch('this.#insert?.end?.();', ''),
     'the pause lasts a second': batch('PAUSE_MS * 2 **', '20 * PAUSE_MS * 2 **'),
   },
   'one plant, and much time': {
     'a lost reply is waited for': batch('this.#insert?.lose(', 'void ('),
     'a reply is lost before it is due': batch('REPLY_MS * patience', '10 * patience'),
-    'the server is not asked to end a long insert': batch(
-      'QUICK_MS * patience',
-      '4 * QUICK_MS * patience',
-    ),
-  },
-  'two plants with one id in a batch': {
-    'taken counts as stored': batch('settle(plant, new PlantIdTakenError(TAKEN))', 'settle(plant)'),
   },
   'different ids in a batch': {
     'a plant may have two outcomes': batch('if (!isPending(plant))\n        return;', ''),
-    'plants get the outcomes of others': batch(
-      'findings[at]',
-      'findings[this.#plants.length - 1 - at]',
-    ),
     'an insert that is sent again lacks expired plants': batch(
       'if (this.#attempts === 0)',
       'if (true)',
@@ -78,16 +56,11 @@ export const BUGS: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
       'if (false)',
     ),
     'a batch that ends keeps its place': commit('batch.place = undefined', ''),
-    'a batch whose callers have gone keeps its place': commit('(isOver ||', '(false ||'),
   },
   'an instance that is closed': {
     'what cannot be written is waited for after close': batch(
       "if (it.state === 'queued')\n                giveUp",
       "if (it.state === 'settled')\n                giveUp",
-    ),
-    'what may be written is given up after close': batch(
-      "if (it.state === 'queued')\n                giveUp",
-      'if (true)\n                giveUp',
     ),
   },
   'no time, a fraction of a millisecond, and no time limit': {
