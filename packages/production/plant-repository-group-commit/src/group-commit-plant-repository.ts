@@ -20,7 +20,8 @@ import { CLOSED, GroupCommit, NO_TIME_LEFT } from './group-commit.js';
 import type { PlantDatabase } from './plant-database.js';
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
-const READ_AGAIN_AFTER_MS = 100;
+/** The pause before a page is read again. */
+const PAUSE_MS = 100;
 
 /** How long closing the connections may take: a frozen server does not respond to it. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -95,11 +96,11 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (!end.aborted) latest = error;
       }
       const { finding, cause } = this.#database.explain(latest);
-      if (end.aborted || meaningOf(finding).needsAdministrator) {
-        const message = 'the plants could not be read';
-        throw this.#availability.readyError ?? new StoreUnavailableError(message, { cause });
-      }
-      await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
+      const passes = !meaningOf(finding).needsAdministrator;
+      if (passes) await wait(PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
+      if (passes && !end.aborted) continue;
+      const message = 'the plants could not be read';
+      throw this.#availability.readyError ?? new StoreUnavailableError(message, { cause });
     }
   }
 

@@ -95,6 +95,18 @@ describe('A group commit repository', () => {
     await rejects(repository.read({ limit: 5 }, 150), { code: 'STORE_UNAVAILABLE', cause: lost });
   });
 
+  it('reads no page when its time has passed', async () => {
+    const late: boolean[] = [];
+    open({
+      async page(_, { aborted }) {
+        late.push(aborted);
+        throw lost;
+      },
+    });
+    await rejects(repository.read({ limit: 5 }, 50), { cause: lost });
+    expect(late).to.deep.equal([false]);
+  });
+
   const refused = found('credentials refused', 'refused');
   const unusable = found('unusable', 'it is a view');
   const unreadable = new UnreadablePlantError('7');
