@@ -46,12 +46,21 @@ export function ownLines(folder: string, top = root): number {
  */
 export function linesIn(source: string, top = root): number {
   if (CODE.test(source)) return linesOfCode(readFileSync(join(top, source), 'utf8'));
-  const manifest = readFileSync(join(top, source, 'package.json'), 'utf8');
+  return sum([...neededBy(source, top)].map((it) => ownLines(it, top)));
+}
+
+/** Returns the folders of a package and of the packages of this repository that it needs, except the domain. */
+function neededBy(folder: string, top: string, found = new Set<string>()): ReadonlySet<string> {
+  found.add(folder);
+  const manifest = readFileSync(join(top, folder, 'package.json'), 'utf8');
   const { dependencies = {} } = JSON.parse(manifest);
-  const others = Object.keys(dependencies).filter((it) => it.startsWith(SCOPE) && it !== DOMAIN);
   const folders = packageFolders(top);
-  const folderOf = (name: string) => folders.get(name.slice(SCOPE.length)) ?? name;
-  return ownLines(source, top) + sum(others.map((it) => linesIn(folderOf(it), top)));
+  for (const name of Object.keys(dependencies)) {
+    const other =
+      name.startsWith(SCOPE) && name !== DOMAIN && folders.get(name.slice(SCOPE.length));
+    if (other && !found.has(other)) neededBy(other, top, found);
+  }
+  return found;
 }
 
 export function sum(numbers: readonly number[]): number {
