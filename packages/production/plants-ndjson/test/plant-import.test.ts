@@ -253,6 +253,13 @@ describe('An import', () => {
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
+    it('ends even while each line is rejected immediately', async () => {
+      const tested = importInto({ maxLineBytes: 1 });
+      setImmediate(tested.stop);
+      await rejects(tested.run(Readable.from(Array(MANY).fill(Buffer.from(lines(10))))), STOPPED);
+      expect(tested.nextLine()).to.be.below(10 * MANY);
+    });
+
     for (const begins of [true, false]) {
       it(`ends even when no input arrives, ${begins ? 'after' : 'before'} its first line`, async () => {
         const input = new Readable({ read: () => undefined });
