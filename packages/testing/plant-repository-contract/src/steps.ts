@@ -74,6 +74,12 @@ export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[
 /** How many plants are added together. A database that stores one after the other needs time for all of them. */
 const TOGETHER = 100;
 
+/** Does something for all, but for at most {@link TOGETHER} at the same time. */
+async function forAll<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += TOGETHER)
+    await Promise.all(all.slice(at, at + TOGETHER).map(act));
+}
+
 /** A store under test. Each `why` continues the sentence of a failure. */
 export class Store {
   readonly opened: OpenStore;
@@ -104,8 +110,7 @@ export class Store {
 
   /** Adds plants at the same time, which must be stored. */
   async addAll(all: readonly NewPlantFields[]): Promise<void> {
-    for (let at = 0; at < all.length; at += TOGETHER)
-      await Promise.all(all.slice(at, at + TOGETHER).map((plant) => this.add(plant)));
+    await forAll(all, (plant) => this.add(plant));
   }
 
   /** Adds a plant, and resolves with what is reported. Fails when that is late, contains a secret, or is not of the port. */
@@ -173,7 +178,7 @@ export class Store {
 
   /** Resolves when the database has exactly these plants under their ids, and none of the others. */
   async expectStored(kept: readonly NewPlantFields[], others: readonly NewPlantFields[] = []) {
-    for (const plant of kept) expectSame(await this.opened.stored(plant.id), plant, plant.id);
+    await forAll(kept, async (it) => expectSame(await this.opened.stored(it.id), it, it.id));
     for (const { id } of others) expectSame(await this.opened.stored(id), undefined, id);
   }
 
@@ -207,12 +212,12 @@ export class Store {
   }
 
   async #expectTrue(reports: readonly Report[]): Promise<void> {
-    for (const { plant, outcome } of reports) {
+    await forAll(reports, async ({ plant, outcome }) => {
       const found = await this.opened.stored(plant.id);
       const isOpen = outcome === 'unknown' && found === undefined;
       const expected = outcome === 'unavailable' || isOpen ? undefined : plant;
       expectSame(found, expected, plant.id, `was reported as ${outcome}. In the database`);
-    }
+    });
   }
 }
 
