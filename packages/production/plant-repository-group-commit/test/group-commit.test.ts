@@ -11,7 +11,6 @@ import { sizeOf } from '../src/group-commit.js';
 import {
   AVAILABLE,
   databaseWith,
-  type FakeInsert,
   FakePlantDatabase,
   groupCommitWith,
   type Methods,
@@ -55,15 +54,6 @@ async function openBusy() {
 }
 
 describe('Batches', () => {
-  it('contain all plants that were added in one turn of the event loop', async () => {
-    const { fake, add } = open();
-    // Callbacks of the same turn, as of several connections.
-    for (const id of [1n, 2n, 3n]) setImmediate(() => void add(id));
-    expect((await fake.insert(0)).ids).to.deep.equal([1n, 2n, 3n]);
-    await nextTurn();
-    expect(fake.inserts).to.have.length(1);
-  });
-
   it('contain at most 1,000 plants and 4 MiB', async () => {
     const { fake, plants } = open();
     const names = Array.from({ length: 2_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
@@ -129,33 +119,14 @@ describe('Batches', () => {
   });
 });
 
-describe('A plant that is inserted again', () => {
-  /** Resolves with the milliseconds between inserts of one plant that end like this. */
-  async function pauses(end: (insert: FakeInsert) => void): Promise<number[]> {
+it('A plant that is inserted again waits longer, up to a second, while the server replies', async () => {
+  for (const findings of [['not now' as const], 'unknown' as const]) {
     const { fake, clock, add, settled } = open();
-    const times: number[] = [];
-    const adding = add(1n, 60_000);
-    const answer = async () => {
-      for (let at = 0; at < 8; at += 1) {
-        const insert = await fake.insert(at);
-        times.push(clock.now());
-        if (at < 7) end(insert);
-        else insert.reply();
-      }
-    };
-    await settled(adding, answer());
-    return times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    const sentAt: number[] = [];
+    fake.onInsert = ({ reply }) => reply(sentAt.push(clock.now()) < 8 ? findings : 'stored');
+    await settled(add(1n, 60_000));
+    expect(sentAt).to.deep.equal([0, 50, 150, 350, 750, 1_550, 2_550, 3_550]);
   }
-
-  it('waits longer, up to a second, while the server replies', async () => {
-    const doubling = [50, 100, 200, 400, 800, 1_000, 1_000];
-    expect(await pauses((insert) => insert.reply(['not now']))).to.deep.equal(doubling);
-    expect(await pauses((insert) => insert.reply('unknown'))).to.deep.equal(doubling);
-  });
-
-  it('waits 50 ms each time if no reply arrived', async () => {
-    expect(await pauses((insert) => insert.fail())).to.deep.equal(Array(7).fill(50));
-  });
 });
 
 describe('A time limit', () => {
@@ -288,19 +259,6 @@ describe('A plant that is added', () => {
     await rejects(small.add(1n, 0), { message: 'there is no time left' });
     void small.add(1n);
     expect((await small.fake.insert(0)).ids).to.deep.equal([1n]);
-  });
-
-  it('waits unsent until the database is reached', async () => {
-    const results = [() => Promise.reject(new Error('no server')), async () => undefined];
-    const ready = () => (results.shift() ?? expect.fail('it was reached'))();
-    const { fake, add, settled } = open({
-      availability: { ...AVAILABLE, wasReached: false, ready },
-    });
-    const adding = add(1n);
-    await nextTurn();
-    expect(fake.inserts).to.deep.equal([]);
-    fake.onInsert = ({ reply }) => reply();
-    await settled(adding);
   });
 });
 
