@@ -1,4 +1,5 @@
-import type { PlantClient } from './connections.js';
+import type { Warnings } from '@plant-store/plant-repository-group-commit';
+import type { ClientBase } from 'pg';
 import { PostgresqlStoreError } from './postgresql-error.js';
 import { COLUMNS, CREATE_TABLE } from './table.js';
 
@@ -87,17 +88,13 @@ const PROBLEMS = [
     WHERE adrelid = to_regclass('plants') AND CASE WHEN relkind = 'S' THEN NOT has_sequence_privilege(pg_class.oid, 'USAGE, UPDATE') END`,
 ];
 
-/** Resolves with why the table cannot keep plants, if it cannot. Waits for no lock. The `user` is the role of the service. */
-export async function problemOf(
-  client: PlantClient,
-  user = '',
-): Promise<PostgresqlStoreError | undefined> {
-  const results = await client.query<{ why: string; command?: string | null }>(
-    PROBLEMS.join(';\n'),
-  );
-  const [problem] = [results].flat().flatMap(({ rows }) => rows);
-  if (!problem) return undefined;
-  const command = problem.command?.replaceAll('$USER', `"${user}"`);
+/** Rejects if the table cannot keep plants, and reports what corrects it. Waits for no lock. The `user` is the service's. */
+export async function examineTable(client: ClientBase, user = '', warnings?: Warnings) {
+  const query = client.query<{ why: string; command?: string | null }>(PROBLEMS.join(';\n'));
+  const [problem] = [await query].flat().flatMap(({ rows }) => rows);
+  if (!problem) return;
+  const { why, command } = problem;
+  if (command) warnings?.report(why, command.replaceAll('$USER', `"${user}"`));
   // What an administrator corrects with ALTER ROLE takes effect only in new connections.
-  return new PostgresqlStoreError('unusable', problem.why, { command, reconnects: true });
+  throw new PostgresqlStoreError(why, { finding: 'unusable', reconnects: true });
 }

@@ -123,13 +123,10 @@ export const PAGE = `SELECT page.*, pg_is_in_recovery() AS in_recovery, ${FLUSH}
   ) AS page ON true
   WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`;
 
-/** Whether a row has a plant. */
-export const hasPlant = ({ id }: { readonly id: string | null }): boolean => id !== null;
-
 /**
- * Returns an insert, whose last parameters are {@link Waits}. The command tag counts the plants, so neither the server nor the driver handles rows of a reply. The server plans
- * the prepared statement once. Its name is a digest of the text, because a connection pooler lends sessions together with
- * the statements of others.
+ * Returns an insert, whose last parameters are {@link Waits}. The command tag counts the plants: no rows are returned. The
+ * server plans the prepared statement once; its name is a digest of the text, because a connection pooler lends sessions
+ * together with the statements of others.
  */
 function insertOf(values: readonly string[]) {
   const [lock, commit] = [`$${values.length + 1}`, `$${values.length + 2}`];

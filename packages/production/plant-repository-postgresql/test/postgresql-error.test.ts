@@ -23,7 +23,7 @@ const FINDINGS: Readonly<Partial<Record<Finding, string>>> = {
 
 const withoutPlant = (error: unknown) => explained(error, true);
 
-const findingOf = (error: unknown) => (error as PostgresqlStoreError).finding;
+const findingOf = (error: unknown) => (error as PostgresqlStoreError).meaning.finding;
 
 function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
   const context = where === undefined ? {} : { where };
@@ -68,8 +68,8 @@ describe('A PostgreSQL error', () => {
       ['25006', '57P01', '57P03', '08P01', 'XX000'],
       ['23505', '57014', '42501'],
     ];
-    for (const code of yes) expect(ends(code).facts).to.include({ reconnects: true });
-    for (const code of no) expect(ends(code).facts).to.not.have.property('reconnects');
+    for (const code of yes) expect(ends(code).meaning).to.include({ reconnects: true });
+    for (const code of no) expect(ends(code).meaning).to.not.have.property('reconnects');
   });
 
   it('is not made from a network error', () => {

@@ -30,13 +30,13 @@ describeOnPostgresql('a statement of the store', () => {
   let server: PostgresqlServer;
   let network: FaultyNetwork;
   let database: PostgresqlPlantDatabase;
-  const { signal } = new AbortController();
+  const signal = () => new AbortController().signal;
 
   startServer((started) => (server = started));
 
-  const insert = (plants: InsertRequest, lost: AbortSignal) => {
+  const insert = (plants: InsertRequest, lost = signal()) => {
     const it = database.newInsert();
-    if (lost !== signal) lost.addEventListener('abort', () => it.lose(lost.reason));
+    lost.addEventListener('abort', () => it.lose(lost.reason));
     return it.send(plants);
   };
 
@@ -70,7 +70,7 @@ describeOnPostgresql('a statement of the store', () => {
     await create(`${CREATE_TABLE};
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
-    const { findings } = await insert(batch({}, {}, {}), signal);
+    const { findings } = await insert(batch({}, {}, {}));
     const skipped = {
       finding: 'plant refused',
       code: 'no row was inserted',
@@ -91,8 +91,8 @@ describeOnPostgresql('a statement of the store', () => {
       await create(`${CREATE_TABLE}; CREATE TABLE gate ();
         CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; RETURN NEW; END$$;
         CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 0) EXECUTE FUNCTION fail()`);
-      const together = await insert(batch(...Array(40).fill({})), signal);
-      const alone = await insert(batch({}), signal);
+      const together = await insert(batch(...Array(40).fill({})));
+      const alone = await insert(batch({}));
       const [first, ...others] = [together.findings].flat();
       expect(new Set(others)).to.deep.equal(new Set(['stored']));
       for (const found of [first, ...[alone.findings].flat()]) {
@@ -101,6 +101,19 @@ describeOnPostgresql('a statement of the store', () => {
       expect(`${alone.error}`).to.not.include('Create it');
     });
   }
+
+  it('has fewer plants for a while after one was refused together with others', async () => {
+    await create(`${CREATE_TABLE}; ALTER TABLE plants ADD CHECK (name <> '')`);
+    const most = database.maxTogether;
+    await insert(batch({ name: '' }));
+    expect(database.maxTogether).to.equal(most);
+    await insert(batch({ name: '' }, ...Array(39).fill({})));
+    expect(database.maxTogether).to.equal(10);
+    await insert(batch(...Array(10).fill({ name: '' })));
+    expect(database.maxTogether).to.equal(10);
+    for (let inserts = 0; inserts < 50; inserts += 1) database.newInsert();
+    expect(database.maxTogether).to.equal(most);
+  });
 
   const TRIGGERS = {
     'sets the mark': 'NEW.mark := md5(NEW.id::text)::uuid',
@@ -119,7 +132,7 @@ describeOnPostgresql('a statement of the store', () => {
         expect(findings).to.deep.equal(['unknown', 'unknown', 'unknown']);
         expect(`${error}`).to.include('a trigger may have changed');
       }
-      expect((await insert(batch({ id: 1n }), signal)).findings).to.deep.equal(['taken']);
+      expect((await insert(batch({ id: 1n }))).findings).to.deep.equal(['taken']);
     });
   }
 
@@ -129,36 +142,26 @@ describeOnPostgresql('a statement of the store', () => {
       CREATE FUNCTION copy() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
         INSERT INTO part VALUES (NEW.id, NEW.name); RETURN NEW; END$$;
       CREATE TRIGGER copy BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION copy()`);
-    const copied = await insert(batch({ id: 1n, name: 'Fern' }), signal);
-    const refused = await insert(batch({ id: 1n }, { id: 5n, name: 'Fern' }), signal);
+    const copied = await insert(batch({ id: 1n, name: 'Fern' }));
+    const refused = await insert(batch({ id: 1n }, { id: 5n, name: 'Fern' }));
     expect([copied.findings, refused.findings]).to.deep.equal([['taken'], ['taken', 'stored']]);
   });
 
-  it('waits for the locks of others in the order of the ids, whatever the order of the plants', async () => {
-    await create(`${CREATE_TABLE}; CREATE TABLE seen (at serial, id bigint);
-      GRANT INSERT ON seen TO plant_store; GRANT USAGE ON SEQUENCE seen_at_seq TO plant_store;
-      CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
-        INSERT INTO seen (id) VALUES (NEW.id); RETURN NEW; END$$;
-      CREATE TRIGGER see BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION see()`);
-    await insert(batch({ id: 3n }, { id: -1n }, { id: 20n }), signal);
-    const seen = await server.rows('SELECT id FROM garden.seen ORDER BY at');
-    expect(seen.map(({ id }) => id)).to.deep.equal(['-1', '3', '20']);
-  });
-
-  it('has no reply if its connection is lost after a part of it was inserted', async () => {
+  it('is unknown if its connection is lost after a part of it was inserted', async () => {
     await create(`${CREATE_TABLE};
       CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
         IF NEW.id = 0 THEN RAISE 'no'; END IF; RAISE 'timeout' USING ERRCODE = '57P05'; END$$;
       CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id <> 1) EXECUTE FUNCTION fail()`);
-    await rejects(insert(batch({}, {}, {}), signal), { message: 'the connection was lost' });
+    const { findings } = await insert(batch({}, {}, {}));
+    expect(findings).to.equal('unknown');
   });
 
   it('inserts the other plants while another session locks one id', async () => {
     await create(CREATE_TABLE);
     await server.run(`BEGIN; ${ROW}`);
-    const { findings } = await insert(batch({}, {}, {}), signal);
+    const { findings } = await insert(batch({}, {}, {}));
     expect(findings).to.deep.equal(['stored', 'not now', 'stored']);
-    expect((await insert(batch({ id: 1n }), signal)).findings).to.deep.equal(['not now']);
+    expect((await insert(batch({ id: 1n }))).findings).to.deep.equal(['not now']);
   });
 
   it('recognises its own rows each time it is repeated', async () => {
@@ -169,15 +172,15 @@ describeOnPostgresql('a statement of the store', () => {
       const { findings } = await repeated.send(plants);
       expect(findings).to.deep.equal(['stored', 'taken', 'stored']);
     }
-    expect((await insert(plants, signal)).findings).to.deep.equal(['taken', 'taken', 'taken']);
+    expect((await insert(plants)).findings).to.deep.equal(['taken', 'taken', 'taken']);
   });
 
   it('reports no plant as stored or taken if it cannot look up marks', async () => {
     await create(`${CREATE_TABLE}; ${ROW}`);
     await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
       GRANT SELECT (id) ON garden.plants TO plant_store`);
-    const existing = await insert(batch({ id: 1n }), signal);
-    const partly = await insert(batch({}, {}), signal);
+    const existing = await insert(batch({ id: 1n }));
+    const partly = await insert(batch({}, {}));
     expect([existing.findings, partly.findings]).to.deep.equal(['not now', 'unknown']);
   });
 
@@ -187,7 +190,7 @@ describeOnPostgresql('a statement of the store', () => {
       CREATE TRIGGER forget AFTER INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION forget()`);
     const findings: unknown[] = [];
     for (const id of [0n, 1n, 2n, 3n]) {
-      findings.push((await insert(batch({ id }), signal)).findings);
+      findings.push((await insert(batch({ id }))).findings);
     }
     expect(findings).to.deep.equal(['stored', 'not now', 'stored', 'stored']);
   });
@@ -200,8 +203,8 @@ describeOnPostgresql('a statement of the store', () => {
       await create(`${CREATE_TABLE}; ${ROW}; ${waiting('boolean', 'true')};
         ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
         CREATE POLICY waiting ON plants USING (wait())`);
-      others = ids.map((id) => insert(batch({ id }), new AbortController().signal));
-      others.push(...[1, 2].map((limit) => database.page({ limit }, signal)));
+      others = ids.map((id) => insert(batch({ id })));
+      others.push(...[1, 2].map((limit) => database.page({ limit }, signal())));
       await untilWaiting(12);
     });
 
@@ -210,7 +213,7 @@ describeOnPostgresql('a statement of the store', () => {
       await Promise.all(others);
     });
 
-    it('has its own connection if it is a check', () => database.check(signal));
+    it('has its own connection if it is a check', () => database.check(signal()));
 
     it('is never sent if it is an insert that was given up', async () => {
       const giveUp = new AbortController();
@@ -224,7 +227,7 @@ describeOnPostgresql('a statement of the store', () => {
       await rejects(inserting, { message: 'given up' });
       await openGate();
       await Promise.all(others);
-      await insert(batch({ id: 20n }), signal);
+      await insert(batch({ id: 20n }));
       expect(isTaken).to.equal(false);
       expect(await server.rows('SELECT FROM garden.plants WHERE id = 0')).to.have.length(0);
     });
@@ -240,8 +243,8 @@ describeOnPostgresql('a statement of the store', () => {
     it(`replaces the connections that may be lost when ${what} is given up without a reply`, async () => {
       await create(CREATE_TABLE);
       const useAll = async () => {
-        await Promise.all([database.page({ limit: 1 }, signal), insert(batch({ id: 1n }), signal)]);
-        await database.check(signal);
+        await Promise.all([database.page({ limit: 1 }, signal()), insert(batch({ id: 1n }))]);
+        await database.check(signal());
       };
       await useAll();
       const before = await server.pids();
@@ -256,7 +259,7 @@ describeOnPostgresql('a statement of the store', () => {
       if (what !== 'an insert') expect(await server.pids()).to.deep.equal(before);
       const areReplaced = async () => {
         const pids = await server.pids();
-        if (before.some((pid) => pids.includes(pid))) await database.check(signal);
+        if (before.some((pid) => pids.includes(pid))) await database.check(signal());
         return !before.some((pid) => pids.includes(pid));
       };
       await until(areReplaced, () => 'connections from before are left');
