@@ -8,7 +8,7 @@ import type { StoreObserver } from './telemetry.js';
 const CHECK_TIMEOUT_MS = 1_500;
 export const CHECK_INTERVAL_MS = 1_000;
 /** The database is slow if a check takes longer, which is as long as an insert may take at first. */
-export const QUICK_MS = 900;
+export const QUICK_MS = 700;
 /** The pause after refused credentials: some directories lock out users who fail too often. */
 const LOG_IN_INTERVAL_MS = 8_000;
 

@@ -17,10 +17,10 @@ import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /**
  * When the reply to an attempt is due, on which the server may work for `QUICK_MS`. The first three have this time, so that
- * three lost replies in a row cost less than four seconds, even on a busy machine; each later one has twice as long as the one before, because
- * a network may be slow.
+ * three lost replies in a row cost less than four seconds, even on a busy machine. Each later one has twice as long as the one
+ * before, because a network may be slow.
  */
-const REPLY_MS = 1_000;
+const REPLY_MS = 800;
 const SHORT_ATTEMPTS = 3;
 const MAX_PATIENCE = 8;
 

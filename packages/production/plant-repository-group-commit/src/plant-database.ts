@@ -101,8 +101,8 @@ export interface PlantDatabase {
   /**
    * Rejects if an insert would be rejected now, or not be acknowledged before `signal` aborts. Writes nothing.
    *
-   * A check must wait for what inserts wait for: when one succeeds within 0.9 seconds, the reply to an insert that was sent a
-   * second before is considered lost.
+   * A check must wait for what inserts wait for: when one succeeds within 0.7 seconds, the reply to an insert that was sent
+   * 0.8 seconds before is considered lost.
    *
    * @param signal As for {@link page}.
    */

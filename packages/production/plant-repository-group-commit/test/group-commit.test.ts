@@ -293,7 +293,7 @@ describe('A batch', () => {
     });
   }
 
-  it('is given up when a quick check shows that its reply is lost, after a second, from the fourth time on after two', async () => {
+  it('is given up when a quick check shows that its reply is lost, after 0.8 s, from the fourth time on after 1.6 s', async () => {
     const { fake, clock, add, settled } = open();
     const sent: number[][] = [];
     fake.onInsert = ({ timeLimitMs, reply }) => {
@@ -301,8 +301,8 @@ describe('A batch', () => {
       if (sent.length === 5) reply();
     };
     await settled(add(1n, 15_000));
-    expect(sent.map(([at]) => at)).to.deep.equal([0, 1_050, 2_100, 3_150, 5_200]);
-    expect(sent.map(([, limit]) => limit)).to.deep.equal([900, 900, 900, 1_800, 3_600]);
+    expect(sent.map(([at]) => at)).to.deep.equal([0, 850, 1_700, 2_550, 4_200]);
+    expect(sent.map(([, limit]) => limit)).to.deep.equal([700, 700, 700, 1_400, 2_800]);
   });
 
   it('is waited for while no check is quick', async () => {

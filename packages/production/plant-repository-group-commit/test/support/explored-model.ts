@@ -54,7 +54,7 @@ const SUSPENDED_MS = 20_000;
 /** How soon a healthy server has stored every plant, unless a reply is lost silently. */
 const RECOVERY_MS = 250;
 /** How soon a reply that is lost silently is given up, three times; later ones take twice as long each time. */
-const SILENCE_MS = 1_100;
+const SILENCE_MS = 900;
 /** How soon a check succeeds when nothing prevents it any more: an earlier one may have to fail first. */
 const CHECKED_MS = 2_600;
 /** How soon after `close` a plant that cannot be written is given up. */

@@ -14,7 +14,7 @@ const C: PlannedAdd = { ...A, name: 'C', id: 3n };
 const within = (timeLimitMs: number, add: PlannedAdd): PlannedAdd => ({ ...add, timeLimitMs });
 const brief = (add: PlannedAdd) => within(60, add);
 /** Less than until a reply counts as lost. */
-const soon = (add: PlannedAdd) => within(800, add);
+const soon = (add: PlannedAdd) => within(600, add);
 const long = (add: PlannedAdd) => within(1_300, add);
 /** Enough for a reply that is lost silently. */
 const patient = (add: PlannedAdd) => within(5_000, add);
