@@ -51,10 +51,12 @@ export class Command extends EventEmitter implements OwnProcess {
 
   /** Resolves with the first match in one of the outputs; rejects when the command ends before. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    const late = this.#late(`it has not printed ${pattern}`);
+    // Only once it is awaited: nothing would handle its rejection otherwise.
+    let late: Promise<never> | undefined;
     for (;;) {
       const match = pattern.exec(this.out) ?? pattern.exec(this.err);
       if (match) return match;
+      late ??= this.#late(`it has not printed ${pattern}`);
       const printed = once(this, 'printed').then(() => undefined);
       const code = await Promise.race([printed, this.ended, late]);
       if (code !== undefined && !pattern.test(this.out + this.err)) {
