@@ -33,8 +33,8 @@ export class Connections {
   readonly #idle = new Set<PoolClient>();
   /** For what the latest attempt to get a connection has failed. */
   readonly #lacking = new Set<Purpose>();
-  /** Reads and checks that were given up and have no reply yet, with the number of checks that have succeeded since. */
-  readonly #givenUp = new Map<object, number>();
+  /** Reads and checks that were given up and have no reply yet: what would show that they are lost, and how often it did. */
+  readonly #givenUp = new Map<object, { readonly shownBy: Purpose; replies: number }>();
 
   constructor(connectionString: string, maxInserts: number) {
     const pool = (max: number) => this.#newPool(connectionString, max);
@@ -66,7 +66,9 @@ export class Connections {
         if (!isUnderWay) return;
         isUnderWay = false;
         reject(reason);
-        if (purpose !== 'inserts') this.#givenUp.set(giveUp, 0);
+        // Reads of a check wait for nothing, its writes for what inserts and other reads wait for.
+        const shownBy = purpose === 'reads' ? 'checkWrites' : purpose;
+        if (purpose !== 'inserts') this.#givenUp.set(giveUp, { shownBy, replies: 0 });
         else for (const it of [client, ...this.#idle]) it?.connection.stream.destroy();
       };
       const work = async () => {
@@ -75,7 +77,9 @@ export class Connections {
           client = await this.#pools[purpose].connect();
           this.#lacking.delete(purpose);
           if (!isUnderWay) throw new Error('given up');
-          return await statements(client);
+          const result = await statements(client);
+          for (const it of this.#givenUp.values()) if (it.shownBy === purpose) it.replies += 1;
+          return result;
         } catch (error) {
           if (!client) this.#lacking.add(purpose);
           const hadPlants = purpose === 'inserts' || purpose === 'reads';
@@ -100,13 +104,9 @@ export class Connections {
     for (const purpose of this.#lacking) await this.run(purpose, async () => undefined, signal);
   }
 
-  /**
-   * Called when a check has succeeded. Closes all connections if one is lost: two checks have had replies since it was given
-   * up. What has dropped one silently has often dropped others.
-   */
+  /** Closes all connections if one is lost: what has dropped one silently has often dropped others. */
   async replaceLost(): Promise<void> {
-    for (const [it, checks] of this.#givenUp) this.#givenUp.set(it, checks + 1);
-    if ([...this.#givenUp.values()].some((checks) => checks > 1)) await this.#reset();
+    if ([...this.#givenUp.values()].some(({ replies }) => replies > 1)) await this.#reset();
   }
 
   async close(): Promise<void> {

@@ -29,11 +29,8 @@ import {
   type Waits,
 } from './table.js';
 
-/** The maximum number of plants on a page. */
-const MAX_PAGE = 1_000;
-
-/** The maximum number of plants in one insert. */
-const MAX_TOGETHER = 1_000;
+/** The maximum number of plants on a page, and in one insert. */
+const MAX_PLANTS = 1_000;
 
 /**
  * Where one plant is refused, others may be soon, and each makes a whole insert fail. So many inserts have at most a quarter of
@@ -49,8 +46,6 @@ const TOGETHER: Waits = ['50ms', 'on'];
 const APART: Waits = ['1ms', 'off'];
 
 type Batch = readonly MarkedPlant[];
-
-type MarkRow = Pick<PlantRow, 'id' | 'mark'> & TableState;
 
 /** How many rows an insert has written, or why none. */
 type Inserted = number | PostgresqlStoreError;
@@ -84,8 +79,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   #isExamined = false;
   /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
   #prepares = true;
-  /** How many inserts are still smaller, and their maximum number of plants. */
-  #smaller = { inserts: 0, plants: MAX_TOGETHER };
+  /** How many inserts are still smaller, and a quarter of the plants of the one that had a refused one. */
+  #smaller = { inserts: 0, plants: MAX_PLANTS };
 
   /** @param connectionString As `readUri` returns it. */
   constructor(connectionString: string, observe: StoreObserver = () => undefined) {
@@ -98,7 +93,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
   }
 
   get maxTogether(): number {
-    return this.#smaller.inserts > 0 ? this.#smaller.plants : MAX_TOGETHER;
+    const { inserts, plants } = this.#smaller;
+    return inserts > 0 ? Math.max(MIN_TOGETHER, plants) : MAX_PLANTS;
   }
 
   /** Returns an insert of a batch. It recognises the rows that it has written before by their marks. */
@@ -128,7 +124,7 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
 
   /** Reads a page, and makes its plants durable. On a standby, warns that plants may be missing. */
   async page({ after, limit }: PageRequest, signal: AbortSignal) {
-    const values = [after ?? null, Math.min(limit, MAX_PAGE)];
+    const values = [after ?? null, Math.min(limit, MAX_PLANTS)];
     const read = (client: ClientBase) =>
       client.query<PlantRow & Pick<TableState, 'in_recovery'>>(PAGE, values);
     const { rows } = await this.#connections.run('reads', read, signal);
@@ -136,19 +132,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
     return rows.filter(({ id }) => id !== null).map(plantOf);
   }
 
-  /** Runs what an insert runs. The table is examined at the first check, and when a check fails. */
-  async check(signal: AbortSignal): Promise<void> {
-    await this.#connections.run('checkReads', (it) => this.#readState(it), signal);
-    try {
-      await this.#connections.run('checkWrites', insertNothing, signal);
-    } catch (error) {
-      if (error === signal.reason) throw new PostgresqlStoreError(SLOW, { finding: 'slow' });
-      await this.#connections.run('checkReads', this.#examine, signal);
-      throw error;
-    }
-    // Other programs may have taken every other connection of the server.
-    await this.#connections.expectAll(signal);
-    await this.#connections.replaceLost();
+  check(signal: AbortSignal): Promise<void> {
+    return this.#check(signal).finally(() => this.#connections.replaceLost());
   }
 
   explain(error: unknown): Explanation {
@@ -159,6 +144,20 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
 
   close(): Promise<void> {
     return this.#connections.close();
+  }
+
+  /** Runs what an insert runs. The table is examined at the first check, and when a check fails. */
+  async #check(signal: AbortSignal): Promise<void> {
+    await this.#connections.run('checkReads', (it) => this.#readState(it), signal);
+    try {
+      await this.#connections.run('checkWrites', insertNothing, signal);
+    } catch (error) {
+      if (error === signal.reason) throw new PostgresqlStoreError(SLOW, { finding: 'slow' });
+      await this.#connections.run('checkReads', this.#examine, signal);
+      throw error;
+    }
+    // Other programs may have taken every other connection of the server.
+    await this.#connections.expectAll(signal);
   }
 
   async #readState(client: ClientBase): Promise<void> {
@@ -177,10 +176,8 @@ export class PostgresqlPlantDatabase implements PlantDatabase {
       return lookUp(client, plants, isRepeated, [inserted]);
     } catch (error) {
       if (!meaningOf(error).mayBeOnePlant) throw error;
-      if (plants.length > 1 && this.#smaller.inserts <= 0) {
-        const most = Math.max(MIN_TOGETHER, plants.length / 4);
-        this.#smaller = { inserts: SMALLER_INSERTS, plants: most };
-      }
+      if (plants.length > 1 && this.#smaller.inserts <= 0)
+        this.#smaller = { inserts: SMALLER_INSERTS, plants: plants.length / 4 };
       const inserting = plants.map((it) => this.#insertApart(client, it));
       return lookUp(client, plants, isRepeated, inserting);
     }
@@ -224,7 +221,7 @@ async function insertNothing(client: ClientBase): Promise<void> {
 /** Reads the rows with the ids of plants, and makes them durable. The first one has the state, even if there is no plant. */
 async function read(client: ClientBase, plants: Batch) {
   const ids = plants.map(({ plant }) => plant.id);
-  const { rows } = await client.query<MarkRow>(LOOK_UP, [ids]);
+  const { rows } = await client.query<PlantRow & TableState>(LOOK_UP, [ids]);
   if (rows[0]?.in_recovery) throw new PostgresqlStoreError(STANDBY, NO_LOOK_UPS);
   return rows;
 }
