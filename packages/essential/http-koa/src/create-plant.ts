@@ -34,7 +34,7 @@ export function createPlant(
     const startedAt = performance.now();
     // First the token: nothing is read from an unauthenticated caller.
     const creator = await useCase.authorize(bearerToken(ctx.req));
-    // A slow verifier leaves less time to the store. How long the body takes is not counted.
+    // A slow verifier leaves the store less time. The time in which the body arrives does not count.
     const leftMs = timeLimitMs - (performance.now() - startedAt);
     state.client = creator.client;
     expectWaitingClient(ctx);

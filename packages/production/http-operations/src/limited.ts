@@ -4,7 +4,7 @@ import { failures } from './operation-failures.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError({ ...failures.TOO_MANY_REQUESTS, retryAfter: 30 })`. Any
- * error that `failures` does not list is a bug. What it takes is taken from the time limit of the create.
+ * error that `failures` does not list is a bug. The time it takes counts towards the time limit of the create.
  */
 export type Admit = (client: Client) => void | Promise<void>;
 

@@ -16,9 +16,9 @@ import {
 import type { BatchTracer, StoreObserver } from './telemetry.js';
 
 /**
- * When the reply to an attempt is due, on which the server may work for `QUICK_MS`. The first three have this time, so that
- * three lost replies in a row cost less than four seconds, even on a busy machine. Each later one has twice as long as the one
- * before, because a network may be slow.
+ * How long an attempt waits before its reply is due. The server itself may work on it for `QUICK_MS`. Three attempts have these
+ * times, so that three lost replies in a row cost less than four seconds, even on a busy machine. Each later one has twice as
+ * long as the one before, because a network may be slow.
  */
 const REPLY_MS = 800;
 const SHORT_ATTEMPTS = 3;
