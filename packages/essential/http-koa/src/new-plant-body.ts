@@ -13,7 +13,6 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 /** Returns a function that reads the NewPlant in the JSON body of a request, up to a limit in bytes. */
 export function newPlantReader(limit: number): (ctx: Context) => Promise<NewPlant> {
   const readJson = bodyParser({
-    enableTypes: ['json'],
     // `expectJson` has checked the type.
     detectJSON: () => true,
     // One character for each byte, so that `rawBody` has every byte. `latin1` is the same, but decoded in JavaScript.

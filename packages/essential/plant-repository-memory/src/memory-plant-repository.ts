@@ -52,7 +52,7 @@ export class MemoryPlantRepository implements PlantRepository {
   }
 }
 
-/** In V8, a long part of a text keeps the whole text alive: here, the body of a request. What is joined is a new text. */
+/** In V8, a long part of a text keeps the whole text alive: here, the body of a request. This is a part of a shorter one. */
 function copied(text: string): string {
-  return [text.slice(0, 1), text.slice(1)].join('');
+  return ` ${text}`.slice(1);
 }

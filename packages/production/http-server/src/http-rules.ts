@@ -91,12 +91,13 @@ function malformed(rule: string): RequestError {
  * for a header `__proto__`, before Node.js 20.20.2 (CVE-2026-21710).
  */
 function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
-  return rawHeaders.filter(
-    (_, at) =>
-      at % 2 === 1 &&
-      rawHeaders[at - 1]?.length === name.length &&
-      rawHeaders[at - 1]?.toLowerCase() === name,
-  );
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const field = rawHeaders[at] ?? '';
+    if (field.length === name.length && field.toLowerCase() === name)
+      values.push(rawHeaders[at + 1] ?? '');
+  }
+  return values;
 }
 
 /** Returns whether a body is still unread, wholly or partly: it stands before the next request of the connection. */

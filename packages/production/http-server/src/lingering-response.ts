@@ -17,7 +17,9 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
     super(request);
     // Express replaces the prototype of each response.
     const { closeConnection, writeHead, end } = this;
-    Object.assign(this, { closeConnection, writeHead, end });
+    this.closeConnection = closeConnection;
+    this.writeHead = writeHead;
+    this.end = end;
   }
 
   /**

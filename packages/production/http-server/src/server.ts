@@ -98,12 +98,16 @@ export function createServer(
       await handle(request, response);
     } catch (cause) {
       response.closeConnection();
-      sendRefusal(response, refuse(cause, request));
+      try {
+        sendRefusal(response, refuse(cause, request));
+      } catch (bug) {
+        closeAfterBug(request.socket, bug);
+      }
     }
   }
 
   const onRequest = (request: ArrivingRequest, response: LingeringResponse) =>
-    void serve(request, response).catch((bug) => closeAfterBug(request.socket, bug));
+    void serve(request, response);
 
   server
     .on('connection', (socket) => {
