@@ -293,16 +293,18 @@ describe('A batch', () => {
     });
   }
 
-  it('is given up when a quick check shows that its reply is lost, after 0.8 s, from the fourth time on after 1.6 s', async () => {
+  it('is given up when a quick check shows that its reply is lost, three times after 0.8 s, then after up to 6.4 s', async () => {
     const { fake, clock, add, settled } = open();
     const sent: number[][] = [];
     fake.onInsert = ({ timeLimitMs, reply }) => {
       sent.push([clock.now(), timeLimitMs]);
-      if (sent.length === 5) reply();
+      if (sent.length === 8) reply();
     };
-    await settled(add(1n, 15_000));
-    expect(sent.map(([at]) => at)).to.deep.equal([0, 850, 1_700, 2_550, 4_200]);
-    expect(sent.map(([, limit]) => limit)).to.deep.equal([700, 700, 700, 1_400, 2_800]);
+    await settled(add(1n, 60_000));
+    const limits = [700, 700, 700, 1_400, 2_800, 5_600, 5_600, 5_600];
+    expect(sent.map(([, limit]) => limit)).to.deep.equal(limits);
+    const times = [0, 850, 1_700, 2_550, 4_200, 7_450, 13_900, 20_350];
+    expect(sent.map(([at]) => at)).to.deep.equal(times);
   });
 
   it('is waited for while no check is quick', async () => {
