@@ -41,14 +41,18 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
 
   override end(...args: never[]): this {
     if (this.req.complete || this.destroyed) return super.end(...args);
+    this.#endLater(args);
+    return this;
+  }
+
+  /** Sends the response immediately, so that the client needs no `100 Continue`: only the end waits. */
+  #endLater(args: never[]): void {
     // As in Node.js, the first argument may be the callback instead of a body.
     const [body] = args as unknown[];
     const hasBody = Boolean(body) && typeof body !== 'function';
-    // The client receives the response immediately, so it needs no `100 Continue`; only the end waits.
     if (hasBody) this.write(...(args as unknown as [string]));
     else this.flushHeaders();
     this.#afterRequest(() => (hasBody ? super.end() : super.end(...args)));
-    return this;
   }
 
   /** Discards the rest of the request, and calls `end` after its last byte, or when the time is up. */
