@@ -17,10 +17,7 @@ export class ArrivingRequest extends IncomingMessage {
     super(socket);
     // Express replaces the prototype of each request.
     const { continueThrough, push, read, _destroy } = this;
-    this.continueThrough = continueThrough;
-    this.push = push;
-    this.read = read;
-    this._destroy = _destroy;
+    Object.assign(this, { continueThrough, push, read, _destroy });
   }
 
   /** Sends `100 Continue` once the body is read, unless the response has begun: then the client need not send it. */

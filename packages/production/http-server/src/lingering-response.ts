@@ -17,9 +17,7 @@ export class LingeringResponse extends ServerResponse<ArrivingRequest> {
     super(request);
     // Express replaces the prototype of each response.
     const { closeConnection, writeHead, end } = this;
-    this.closeConnection = closeConnection;
-    this.writeHead = writeHead;
-    this.end = end;
+    Object.assign(this, { closeConnection, writeHead, end });
   }
 
   /**
