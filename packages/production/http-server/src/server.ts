@@ -98,16 +98,12 @@ export function createServer(
       await handle(request, response);
     } catch (cause) {
       response.closeConnection();
-      try {
-        sendRefusal(response, refuse(cause, request));
-      } catch (bug) {
-        closeAfterBug(request.socket, bug);
-      }
+      sendRefusal(response, refuse(cause, request));
     }
   }
 
   const onRequest = (request: ArrivingRequest, response: LingeringResponse) =>
-    void serve(request, response);
+    void serve(request, response).catch((bug) => closeAfterBug(request.socket, bug));
 
   server
     .on('connection', (socket) => {
