@@ -96,7 +96,7 @@ describe('The systemd unit', () => {
 
   it('starts a command that exists, and passes systemd-analyze verify', async function () {
     const command =
-      '/usr/bin/node /opt/plant-store/packages/production/service/bin/plant-store.js serve';
+      '/usr/bin/node --max-semi-space-size=32 /opt/plant-store/packages/production/service/bin/plant-store.js serve';
     expect(values('ExecStart')).to.deep.equal([command]);
     const analyze = findChecker(this, 'systemd-analyze');
     const folder = temporaryFolder();

@@ -81,6 +81,14 @@ describe('The process of plant-store', () => {
     expect(parse?.ranges[0]?.count).to.equal(100);
   });
 
+  it('lets V8 allocate nothing of a request among what lives long', () => {
+    const program = join(import.meta.dirname, '../../bin/plant-store.js');
+    const args = ['--trace-pretenuring-statistics', program, 'openapi'];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' }))
+      .to.include('openapi')
+      .and.not.include('pretenuring:');
+  });
+
   it('is not ended by a SIGHUP before it is loaded, if it has a tokens file', async () => {
     const hangUp =
       "import it from 'module'; it.enableCompileCache = () => process.kill(process.pid, 'SIGHUP')";
