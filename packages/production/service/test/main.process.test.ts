@@ -81,12 +81,24 @@ describe('The process of plant-store', () => {
     expect(parse?.ranges[0]?.count).to.equal(100);
   });
 
-  it('lets V8 allocate nothing of a request among what lives long', () => {
+  it('lets V8 allocate nothing of a request among what lives long', async () => {
     const program = join(import.meta.dirname, '../../bin/plant-store.js');
-    const args = ['--trace-pretenuring-statistics', program, 'openapi'];
-    expect(execFileSync(process.execPath, args, { encoding: 'utf8' }))
-      .to.include('openapi')
-      .and.not.include('pretenuring:');
+    const args = ['--trace-pretenuring-statistics', program];
+    const free = { HOST: '127.0.0.1', PORT: '0' };
+    const env = { ACCESS_TOKEN_SHA256, STORAGE: 'memory', LOG_FORMAT: 'json', ...free };
+    const service = spawn(process.execPath, args, { env });
+    try {
+      const { printed, stdout } = watch(service);
+      const [, address = ''] = await printed(/"url":"([^"]+)"/);
+      for (let id = 0; id < 2000; id += 100) {
+        const creates = Array.from({ length: 100 }, (_, at) => createPlant(address, id + at));
+        await Promise.all(creates);
+      }
+      const [, whileServing] = stdout().split(address);
+      expect(whileServing).not.to.include('pretenuring:');
+    } finally {
+      service.kill();
+    }
   });
 
   it('is not ended by a SIGHUP before it is loaded, if it has a tokens file', async () => {
