@@ -28,7 +28,7 @@ describe('Every deployment', () => {
 describe('The memory limit in Kubernetes', () => {
   it('is enough for the connections and operations that it allows, by the figures of the docs', () => {
     const [, base, direct] =
-      /^- (\d+) MiB for the process\n.*, or (\d+) MiB without one$/m.exec(
+      /^- (\d+) MiB for the process.*\n.*, or (\d+) MiB without one$/m.exec(
         read('docs/deploying.md'),
       ) ?? [];
     const [, slow] = /\(`MAX_IN_FLIGHT`\):.*, or (\d+) MiB/.exec(read('docs/deploying.md')) ?? [];
