@@ -2,9 +2,10 @@
 function init(args)
   left = tonumber(args[2])
   math.randomseed(tonumber(args[3]))
-  wrk.method = "POST"
-  wrk.headers["Authorization"] = "Bearer " .. args[1]
-  wrk.headers["Content-Type"] = "application/json"
+  -- `wrk.format` would send the headers in another order in each run, and V8 compile for each.
+  head = "POST /plants HTTP/1.1\r\nHost: " .. wrk.headers["Host"]
+    .. "\r\nAuthorization: Bearer " .. args[1]
+    .. "\r\nContent-Type: application/json\r\nContent-Length: "
 end
 
 function request()
@@ -16,7 +17,7 @@ function request()
   end
   local id = 1e15 + math.floor(math.random() * 8e15)
   local body = string.format('{"id":%.0f,"name":"Monstera deliciosa","tag":"tropical"}', id)
-  return wrk.format(nil, "/plants", nil, body)
+  return head .. #body .. "\r\n\r\n" .. body
 end
 
 function done(summary, latency)
