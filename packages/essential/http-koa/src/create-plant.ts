@@ -4,6 +4,7 @@ import { bearerToken } from './bearer-token.js';
 import { failures, HttpError } from './failures.js';
 import { newPlantReader } from './new-plant-body.js';
 import { expectPositiveInteger } from './options.js';
+import { respondWithJson } from './respond-with-json.js';
 
 /** What the route calls: the use case, or an object around it. */
 export type CreatesPlants = Pick<CreatePlant, 'authorize'>;
@@ -40,7 +41,7 @@ export function createPlant(
     expectWaitingClient(ctx);
     const plant = await readNewPlant(ctx);
     expectWaitingClient(ctx);
-    ctx.body = await creator.create(plant, leftMs);
+    respondWithJson(ctx, await creator.create(plant, leftMs));
   };
 }
 

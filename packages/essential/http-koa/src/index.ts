@@ -23,3 +23,4 @@ export {
   respondWith,
   toFailure,
 } from './respond-to-failures.js';
+export { respondWithJson } from './respond-with-json.js';

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http';
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { type Failure, type FailureCode, failures, HttpError } from './failures.js';
+import { respondWithJson } from './respond-with-json.js';
 
 /** What a failed request leaves in `ctx.state`, for your log. */
 export interface FailureState {
@@ -56,7 +57,7 @@ export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failu
   if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
   if (retryAfter !== undefined) ctx.set('Retry-After', `${retryAfter}`);
   if (allow !== undefined) ctx.set('Allow', allow);
-  ctx.body = { error, message };
+  respondWithJson(ctx, { error, message });
 }
 
 /** Refuses the other methods of a path. */

@@ -1,5 +1,11 @@
 import type Router from '@koa/router';
-import { allowOnly, failures, respondWith, toFailure } from '@plant-store/http-koa';
+import {
+  allowOnly,
+  failures,
+  respondWith,
+  respondWithJson,
+  toFailure,
+} from '@plant-store/http-koa';
 import type { Middleware } from 'koa';
 
 /** Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
@@ -9,7 +15,7 @@ export function addHealth(router: Router, check: () => Promise<void>): void {
 }
 
 const live: Middleware = (ctx) => {
-  ctx.body = { status: 'live' };
+  respondWithJson(ctx, { status: 'live' });
 };
 
 function ready(check: () => Promise<void>): Middleware {
@@ -22,6 +28,6 @@ function ready(check: () => Promise<void>): Middleware {
       if (failure !== failures.INTERNAL) return respondWith(ctx, failure);
       throw error;
     }
-    ctx.body = { status: 'ready' };
+    respondWithJson(ctx, { status: 'ready' });
   };
 }

@@ -1,6 +1,12 @@
 import Router from '@koa/router';
 import { isPlantId, type PlantId } from '@plant-store/domain';
-import { allowOnly, bearerToken, HttpError, type RouteOptions } from '@plant-store/http-koa';
+import {
+  allowOnly,
+  bearerToken,
+  HttpError,
+  type RouteOptions,
+  respondWithJson,
+} from '@plant-store/http-koa';
 import type { ShowPlant } from '@plant-store/plant-reader';
 import type { Middleware } from 'koa';
 import { failures } from './operation-failures.js';
@@ -18,7 +24,7 @@ export function showPlantRoute(
     const id = plantIdOf(ctx.captures?.[0]);
     const plant = id === undefined ? undefined : await viewer.show(id, timeLimitMs);
     if (plant === undefined) throw new HttpError(failures.PLANT_NOT_FOUND);
-    ctx.body = plant;
+    respondWithJson(ctx, plant);
   });
   allowOnly(router, '/plants/:id', 'HEAD', 'GET');
   return router.routes() as Middleware;
