@@ -46,6 +46,6 @@ export function createPlant(
 }
 
 /** Nobody would learn that the plant is stored if the client has gone, or if a host has responded. */
-function expectWaitingClient({ writable }: Context): void {
-  if (!writable) throw new HttpError(failures.REQUEST_TIMEOUT);
+function expectWaitingClient({ response }: Context): void {
+  if (!response.writable) throw new HttpError(failures.REQUEST_TIMEOUT);
 }

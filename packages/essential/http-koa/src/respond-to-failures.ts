@@ -51,12 +51,13 @@ function isListed(error: Error): error is Error & { readonly code: FailureCode }
 }
 
 /** Responds with a failure. Every response but a 2xx or 304 has this format. Source: docs/specification.md, "Error". */
-export function respondWith(ctx: Pick<Context, 'status' | 'set' | 'body'>, failure: Failure): void {
+export function respondWith(ctx: Pick<Context, 'response'>, failure: Failure): void {
   const { status, error, message, challenge, retryAfter, allow } = failure;
-  ctx.status = status;
-  if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
-  if (retryAfter !== undefined) ctx.set('Retry-After', `${retryAfter}`);
-  if (allow !== undefined) ctx.set('Allow', allow);
+  const { response } = ctx;
+  response.status = status;
+  if (challenge !== undefined) response.set('WWW-Authenticate', challenge);
+  if (retryAfter !== undefined) response.set('Retry-After', `${retryAfter}`);
+  if (allow !== undefined) response.set('Allow', allow);
   respondWithJson(ctx, { error, message });
 }
 
