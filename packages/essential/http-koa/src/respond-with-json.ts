@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 
 /**
- * Responds with JSON. Koa would accept the object itself, but compares it with every other kind of body first: that takes
- * more CPU time than all of `JSON.stringify`, and makes the first response load Node.js's `fetch`.
+ * Responds with JSON. Koa would also take the object, but compare it with every other kind of body, and load Node.js's `fetch`
+ * for that.
  */
 export function respondWithJson({ response }: Pick<Context, 'response'>, value: object): void {
   response.set('Content-Type', 'application/json; charset=utf-8');

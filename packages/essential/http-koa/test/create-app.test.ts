@@ -43,6 +43,24 @@ describe('The application in a Koa application', () => {
     expect(response.headers.get('Set-Cookie')).to.include('koa.sess');
   });
 
+  it('responds without the global `Response`, which Node.js loads together with `fetch`', async () => {
+    const { Response: value } = globalThis;
+    let uses = 0;
+    const get = () => {
+      uses += 1;
+      return value;
+    };
+    Object.defineProperty(globalThis, 'Response', { configurable: true, get });
+    try {
+      expect((await create(createApp(useCase()))).status).to.equal(200);
+      close();
+      expect((await create(createApp(useCase()), '/plants', '{')).status).to.equal(400);
+    } finally {
+      Object.defineProperty(globalThis, 'Response', { configurable: true, writable: true, value });
+    }
+    expect(uses).to.equal(0);
+  });
+
   it('refuses options that would disable a limit or be a pattern of paths', () => {
     for (const [options, error] of [
       [{ bodyLimit: Number.NaN }, 'bodyLimit must be a whole number above 0, found NaN'],
