@@ -239,6 +239,8 @@ describe('The clients of docs/clients.md', function () {
       const create: Driver['create'] = (job) => (driver as Driver).create(job);
 
       before(async function () {
+        // Without a cache, Go first compiles its standard library.
+        this.timeout(600_000);
         if (program) needsProgram(this, program);
         const commands = await prepare();
         example = commands.example;
