@@ -32,6 +32,7 @@ describe('The memory limit in Kubernetes', () => {
         read('docs/deploying.md'),
       ) ?? [];
     const [, slow] = /\(`MAX_IN_FLIGHT`\):.*, or (\d+) MiB/.exec(read('docs/deploying.md')) ?? [];
+    expect([base, direct, slow], 'the figures of the page').not.to.include(undefined);
     const [{ env, resources }] = parse(read('deploy/kubernetes/base/deployment.yaml')).spec.template
       .spec.containers;
     const set = new Map(env.map((it: { name: string; value: string }) => [it.name, it.value]));
